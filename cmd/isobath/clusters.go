@@ -29,7 +29,7 @@ clusters share samples where windows overlap.`,
   isobath clusters lulesh.isobath --axis z --metric imbalance --height 0.5 --json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := flags.imports.open(cmd.Context(), args[0])
+			s, err := flags.imports.ask(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -315,7 +315,7 @@ type openedSides struct {
 func (o *openedSides) open(ctx context.Context, paths []string) ([]compare.Run, error) {
 	var out []compare.Run
 	for _, path := range paths {
-		s, err := o.flags.open(ctx, path)
+		s, err := o.flags.ask(ctx, path)
 		if err != nil {
 			return nil, err
 		}

@@ -46,11 +46,17 @@ func TestStoredAnswers(t *testing.T) {
 		{"topology"},
 		{"topology", "--where", "level = L3"},
 		{"metrics"},
+		{"metrics", "--axis", "latency", "--metric", "dram", "--windows", "13", "--where", "cpu < 9"},
+		{"metrics", "--metric", "imbalance", "--depth", "L3", "--equal-count", "--windows", "17"},
+		{"metrics", "--axis", "cpu", "--metric", "mean", "--equal-count"},
 		{"clusters"},
+		{"clusters", "--axis", "latency", "--metric", "cpus", "--cut", "6", "--where", "level = L3 | latency > 200"},
 		{"insights"},
 		{"search", "slowest host"},
 		{"search", "latency 100-200"},
 		{"diff", paths[odd]},
+		{"diff", paths[odd], "--by", "function"},
+		{"diff", paths[odd], "--by", "symbol", "--where", "latency > 100"},
 	} {
 		t.Run(strings.Join(args[:min(len(args), 3)], " "), func(t *testing.T) {
 			ask := func(run string) []byte {

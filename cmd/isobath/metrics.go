@@ -52,7 +52,7 @@ a value have no sample at that depth.`,
   isobath metrics lulesh.isobath --axis z --metric latency --windows 20 --equal-count`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := flags.imports.open(cmd.Context(), args[0])
+			s, err := flags.imports.ask(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -74,7 +74,7 @@ type Set struct {
 // Open opens a run or imports a foreign file into memory.
 func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 	if opt.Asked && clickhouse.IsAddress(path) {
-		return openStored(ctx, path)
+		return openStored(ctx, path, opt)
 	}
 	r, err := Load(ctx, path, opt)
 	if err != nil {

@@ -19,7 +19,10 @@ type Engine interface {
 
 // openStored opens a run that is kept in ClickHouse without its rows: questions
 // are answered there.
-func openStored(ctx context.Context, path string) (*Set, error) {
+func openStored(ctx context.Context, path string, opt Options) (*Set, error) {
+	if opt.Names != "" {
+		return nil, query.Refuse("objects are named anew by looking at single rows, and those are kept in ClickHouse; give the names when the run is imported")
+	}
 	kept, err := connect(ctx, path)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("last name of %q is %q, want %q", name, got, want)
 		}
 	}
-	threads := numbered(map[int64]int{7: 0, 5: 1, 9: 2}, map[int64]bool{5: true})
+	var order Order
+	for _, n := range []int64{7, 5, 7, 9} {
+		order.Meet(n, n == 5)
+	}
+	threads := order.Threads()
 	if threads["5"] != 0 || threads["7"] != 1 || threads["9"] != 2 {
 		t.Errorf("threads %v", threads)
 	}

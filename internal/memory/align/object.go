@@ -21,33 +21,45 @@ func ThreadsOf(t *table.Table) Threads {
 	if tid == nil || tid.Kind != table.Number {
 		return nil
 	}
-	order := map[int64]int{}
-	mains := map[int64]bool{}
+	var order Order
 	for i := range t.Rows() {
-		if !tid.Has(i) {
-			continue
-		}
-		n := int64(tid.Float(i))
-		if _, seen := order[n]; !seen {
-			order[n] = len(order)
-			mains[n] = pid != nil && pid.Kind == table.Number && pid.Has(i) && int64(pid.Float(i)) == n
+		if tid.Has(i) {
+			n := int64(tid.Float(i))
+			order.Meet(n, pid != nil && pid.Kind == table.Number && pid.Has(i) && int64(pid.Float(i)) == n)
 		}
 	}
-	return numbered(order, mains)
+	return order.Threads()
 }
 
-// numbered puts the first main thread before all others.
-func numbered(order map[int64]int, mains map[int64]bool) Threads {
+// Order is the threads of a run in the order in which samples of them are met.
+type Order struct {
+	at    map[int64]int
+	mains map[int64]bool
+}
+
+// Meet says that the next sample is of a thread, and whether it is the main one of
+// its process; only the first sample of a thread counts.
+func (o *Order) Meet(thread int64, main bool) {
+	if o.at == nil {
+		o.at, o.mains = map[int64]int{}, map[int64]bool{}
+	}
+	if _, seen := o.at[thread]; !seen {
+		o.at[thread], o.mains[thread] = len(o.at), main
+	}
+}
+
+// Threads numbers them; the first main thread is before all others.
+func (o *Order) Threads() Threads {
 	first := int64(-1)
-	for n, at := range order {
-		if mains[n] && (first < 0 || at < order[first]) {
+	for n, at := range o.at {
+		if o.mains[n] && (first < 0 || at < o.at[first]) {
 			first = n
 		}
 	}
 	out := Threads{}
-	for n, at := range order {
+	for n, at := range o.at {
 		switch {
-		case first < 0 || at > order[first]:
+		case first < 0 || at > o.at[first]:
 		case n == first:
 			at = 0
 		default:

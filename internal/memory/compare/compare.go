@@ -288,7 +288,7 @@ func Runs(ctx context.Context, a, b []Run, opt Options) (*Comparison, error) {
 	if opt.MinShare == 0 {
 		opt.MinShare = defaultMinShare
 	}
-	f, err := fit(a, b, &opt)
+	f, err := fit(ctx, a, b, &opt)
 	if err != nil {
 		return nil, err
 	}
@@ -306,8 +306,8 @@ func Runs(ctx context.Context, a, b []Run, opt Options) (*Comparison, error) {
 	c.Warnings = append(c.Warnings, f.said...)
 	c.findStrangers()
 	c.settle(tables)
-	c.Remapped = remapped(&a[0], &b[0])
-	return c, nil
+	c.Remapped, err = remapped(ctx, &a[0], &b[0])
+	return c, err
 }
 
 // settle makes the gate's decision of what was judged.

@@ -28,7 +28,11 @@ type GroupCost struct {
 
 // CostsOf adds up the costs of one run by columns it has.
 func CostsOf(ctx context.Context, r *Run, by []string) (*Costs, error) {
-	f := &fitting{threads: map[*table.Table]align.Threads{r.Table: align.ThreadsOf(r.Table)}}
+	threads, err := threadsOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	f := &fitting{threads: map[*table.Table]align.Threads{r.Table: threads}}
 	opt := &Options{Questions: []Question{{By: by, Metric: Cost}}}
 	one := []Run{*r}
 	if err := f.costs(one, one, one, opt); err != nil {

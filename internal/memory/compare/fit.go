@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"path"
@@ -59,7 +60,7 @@ func (f *fitting) say(format string, args ...any) {
 }
 
 // fit looks at two sides before anything is counted.
-func fit(a, b []Run, opt *Options) (*fitting, error) {
+func fit(ctx context.Context, a, b []Run, opt *Options) (*fitting, error) {
 	f := &fitting{threads: map[*table.Table]align.Threads{}}
 	all := slices.Concat(a, b)
 	if err := f.kinds(a, b, opt); err != nil {
@@ -85,7 +86,15 @@ func fit(a, b []Run, opt *Options) (*fitting, error) {
 		f.alignment = align.Common()
 		return f, nil
 	}
-	f.alignment = align.New(f.side(a), f.side(b), opt.Renames)
+	sideA, err := f.side(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	sideB, err := f.side(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	f.alignment = align.New(sideA, sideB, opt.Renames)
 	if usesLines(opt) && len(f.alignment.Unmatched) > 0 {
 		f.say("no source text of %s on both sides: its lines are compared by number, which is wrong if they moved", listed(f.alignment.Unmatched))
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,10 +37,18 @@ type Joined struct {
 }
 
 // Join puts two runs into one table.
-func Join(a, b *Run) (*Joined, error) {
+func Join(ctx context.Context, a, b *Run) (*Joined, error) {
 	f := &fitting{threads: map[*table.Table]align.Threads{}}
-	al := align.New(f.side([]Run{*a}), f.side([]Run{*b}), nil)
-	out := &Joined{Unlike: map[string]string{}, Lines: al, Tau: allowance(a, b)}
+	sideA, err := f.side(ctx, []Run{*a})
+	if err != nil {
+		return nil, err
+	}
+	sideB, err := f.side(ctx, []Run{*b})
+	if err != nil {
+		return nil, err
+	}
+	al := align.New(sideA, sideB, nil)
+	out := &Joined{Unlike: map[string]string{}, Lines: al, Tau: allowance(ctx, a, b)}
 	if why := otherModels(models([]Run{*a}), models([]Run{*b})); why != "" && a.Table.Column(samples.Level) != nil {
 		out.Unlike[samples.Level] = why
 	}
@@ -56,14 +65,13 @@ func Join(a, b *Run) (*Joined, error) {
 			return nil, err
 		}
 	}
-	var err error
 	out.Table, err = table.Concat(samples.Table, tables)
 	return out, err
 }
 
 // allowance is that of one run a side; the larger one where the runs do not compare.
-func allowance(a, b *Run) float64 {
-	f, err := fit([]Run{*a}, []Run{*b}, &Options{Common: true, Questions: []Question{{Metric: Cost}}})
+func allowance(ctx context.Context, a, b *Run) float64 {
+	f, err := fit(ctx, []Run{*a}, []Run{*b}, &Options{Common: true, Questions: []Question{{Metric: Cost}}})
 	if err != nil {
 		return tauFar
 	}

@@ -43,7 +43,7 @@ func TestJoin(t *testing.T) {
 	after := []string{"// A longer comment", "int f(int n) {", "  int total = compute(n);", "  consume(0, total);", "  return total;", "}"}
 	a := source(t, "run 1", "/old/a.c", before, 400, 2, 3, 5)
 	b := source(t, "run 2", "/new/a.c", after, 900, 3, 5)
-	j, err := Join(&a, &b)
+	j, err := Join(t.Context(), &a, &b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestUnlike(t *testing.T) {
 		edited(t, r, "latency", func(c *table.Column) { c.Provenance = table.Modelled })
 		edited(t, r, "weight", func(c *table.Column) { c.Unit = "us" })
 	})
-	j, err := Join(&a, &b)
+	j, err := Join(t.Context(), &a, &b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestLevelsOfTwoModels(t *testing.T) {
 		b    *Run
 		like bool
 	}{{&b, false}, {&a, true}} {
-		j, err := Join(&a, c.b)
+		j, err := Join(t.Context(), &a, c.b)
 		if err != nil {
 			t.Fatal(err)
 		}

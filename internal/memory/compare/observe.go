@@ -26,11 +26,14 @@ func trialOf(r *Run) *run.Trial {
 
 // side collects the names of a side for alignment. Its first run with a source
 // file gives the text.
-func (f *fitting) side(runs []Run) align.Side {
+func (f *fitting) side(ctx context.Context, runs []Run) (align.Side, error) {
 	s := align.Side{Builds: map[string]string{}}
 	files, functions, objects := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range runs {
-		threads := align.ThreadsOf(r.Table)
+		threads, err := threadsOf(ctx, &r)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", r.Name, err)
+		}
 		f.threads[r.Table] = threads
 		names(r.Table, samples.File, func(name string) { files[name] = true })
 		names(r.Table, samples.Function, func(name string) { functions[name] = true })
@@ -52,7 +55,7 @@ func (f *fitting) side(runs []Run) align.Side {
 		}
 		return nil
 	}
-	return s
+	return s, nil
 }
 
 func names(t *table.Table, column string, add func(string)) {
@@ -118,6 +121,13 @@ func (f *fitting) observe(ctx context.Context, a, b []Run, opt *Options, questio
 				return nil, fmt.Errorf("%s: %w", side.runs[i].Name, err)
 			}
 			*side.to = append(*side.to, *r)
+		}
+	}
+	if slices.Equal(q.By, []string{samples.Function}) {
+		for _, r := range []*Run{&a[0], &b[0]} {
+			if err := f.findFunctions(ctx, r); err != nil {
+				return nil, fmt.Errorf("%s: %w", r.Name, err)
+			}
 		}
 	}
 	f.join(t, a, b, opt)
@@ -477,7 +487,7 @@ func (f *fitting) place(r *Row, by, key []string, runs []Run) {
 		}
 	}
 	if r.Function != "" && r.File == "" && len(by) == 1 {
-		if at, ok := f.functionPlaces(runs[0].Table)[r.Function]; ok {
+		if at, ok := f.functions[runs[0].Table][r.Function]; ok {
 			r.File, r.Line = at.file, at.line
 		}
 	}
@@ -501,29 +511,35 @@ type codePlace struct {
 	line int
 }
 
-// functionPlaces are the first lines of functions that samples know.
-func (f *fitting) functionPlaces(t *table.Table) map[string]codePlace {
+// findFunctions finds the first lines of functions that samples know.
+func (f *fitting) findFunctions(ctx context.Context, r *Run) error {
 	if f.functions == nil {
 		f.functions = map[*table.Table]map[string]codePlace{}
 	}
-	if found := f.functions[t]; found != nil {
-		return found
+	if f.functions[r.Table] != nil {
+		return nil
 	}
-	out := map[string]codePlace{}
+	t, out := r.Table, map[string]codePlace{}
 	f.functions[t] = out
 	function, file := samples.UsableAs(t, samples.Function, table.Category), samples.UsableAs(t, samples.File, table.Category)
 	line := samples.Usable(t, samples.Line)
 	if function == nil || file == nil || line == nil {
-		return out
+		return nil
+	}
+	if e := distant(r); e != nil {
+		return functionsElsewhere(ctx, e, out)
 	}
 	for i := range t.Rows() {
-		if !function.Has(i) || !file.Has(i) || !line.Has(i) {
-			continue
-		}
-		name, n := function.Text(i), int(line.Float(i))
-		if at, seen := out[name]; !seen || at.file == file.Text(i) && n < at.line {
-			out[name] = codePlace{file.Text(i), n}
+		if function.Has(i) && file.Has(i) && line.Has(i) {
+			addFunction(out, function.Text(i), codePlace{file.Text(i), int(line.Float(i))})
 		}
 	}
-	return out
+	return nil
+}
+
+// addFunction keeps the least line of a function in the first file it is met in.
+func addFunction(known map[string]codePlace, name string, at codePlace) {
+	if was, seen := known[name]; !seen || was.file == at.file && at.line < was.line {
+		known[name] = at
+	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -24,21 +25,29 @@ const leastRemapped = 0.25
 
 // remapped compares how one run of each side was laid on the machine. What is
 // selected of a run says nothing about that.
-func remapped(a, b *Run) *Remapped {
+func remapped(ctx context.Context, a, b *Run) (*Remapped, error) {
 	if a.Where != nil || b.Where != nil {
-		return nil
+		return nil, nil
 	}
 	before := map[string]guide.Neighbours{}
-	for _, n := range guide.NeighboursOf(a.Table, a.Topology) {
+	inA, err := guide.NeighboursOf(ctx, a.Table, a.Topology, a.Engine)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range inA {
 		before[n.Index] = n
 	}
-	for _, n := range guide.NeighboursOf(b.Table, b.Topology) {
+	inB, err := guide.NeighboursOf(ctx, b.Table, b.Topology, b.Engine)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range inB {
 		was, ok := before[n.Index]
 		if ok && was.Part == n.Part && was.Apart != n.Apart && math.Abs(n.Across-was.Across) >= leastRemapped {
-			return &Remapped{Index: n.Index, Part: n.Part, A: was.Across, B: n.Across}
+			return &Remapped{Index: n.Index, Part: n.Part, A: was.Across, B: n.Across}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (r *Remapped) text() string {

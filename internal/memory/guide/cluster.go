@@ -46,7 +46,7 @@ type Tree struct {
 	Nodes                     []Node
 	Merges                    []Merge
 
-	order *ordering
+	ends ends // of leaves
 }
 
 // Node is a range of the sorted samples.
@@ -99,13 +99,13 @@ func (g *Guide) Cluster(ctx context.Context, o TreeOptions) (*Tree, error) {
 		return t, nil
 	}
 	o.Progress.tell("sorting", 0, g.data.Table.Rows())
-	order, err := g.order(ctx, o.Axis, o.Where)
+	order, err := g.along(ctx, o.Axis, o.Where)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Axis: o.Axis, Metric: m.Name, Depth: m.Depth, Unit: m.Unit, Samples: len(order.rows), order: order}
-	t.Window, t.Slide = leafSize(len(order.rows), o.Window, o.Slide)
-	if err := t.build(ctx, m, o.Progress); err != nil {
+	t := &Tree{Axis: o.Axis, Metric: m.Name, Depth: m.Depth, Unit: m.Unit, Samples: order.n}
+	t.Window, t.Slide = leafSize(order.n, o.Window, o.Slide)
+	if err := t.build(ctx, m, order, o.Progress); err != nil {
 		return nil, err
 	}
 	if stable {
@@ -150,13 +150,14 @@ func leaves(n, window, slide int) []Node {
 	return out
 }
 
-func (t *Tree) build(ctx context.Context, m *measure, progress Progress) error {
+func (t *Tree) build(ctx context.Context, m *measure, order *along, progress Progress) error {
 	t.Nodes = leaves(t.Samples, t.Window, t.Slide)
 	t.Leaves = len(t.Nodes)
-	p, err := accumulate(ctx, m, t.order.rows, t.Nodes, progress)
+	p, err := accumulate(ctx, m, order, t.Nodes, progress)
 	if err != nil {
 		return err
 	}
+	t.ends = p.ends
 	for i := range t.Nodes {
 		p.measure(m, &t.Nodes[i])
 	}
@@ -167,7 +168,7 @@ func (t *Tree) build(ctx context.Context, m *measure, progress Progress) error {
 // of neighbouring leaves is a range between two borders, so its metric costs as
 // much as there are slots, however many samples it has.
 type prefix struct {
-	borders []int
+	ends
 	slots   int
 	n       []uint32
 	valued  []uint32 // nil if the metric needs no latency
@@ -178,48 +179,64 @@ type prefix struct {
 // maxPrefix bounds the cells of a prefix table, 16 bytes each.
 const maxPrefix = 1 << 27
 
-func accumulate(ctx context.Context, m *measure, rows []uint32, leaves []Node, progress Progress) (*prefix, error) {
+func accumulate(ctx context.Context, m *measure, order *along, leaves []Node, progress Progress) (*prefix, error) {
 	p := &prefix{slots: m.count, scratch: newCells(m.count)}
+	var borders []int
 	for _, l := range leaves {
-		p.borders = append(p.borders, l.Begin, l.End)
+		borders = append(borders, l.Begin, l.End)
 	}
-	slices.Sort(p.borders)
-	p.borders = slices.Compact(p.borders)
+	slices.Sort(borders)
+	p.ends = newEnds(slices.Compact(borders))
 	size := len(p.borders) * m.count
 	if size > maxPrefix {
 		return nil, fmt.Errorf("%d windows of %d resources are too many to cluster; use a larger slide, at least %d",
-			len(leaves), m.count, len(rows)/(maxPrefix/(2*m.count))+1)
+			len(leaves), m.count, order.n/(maxPrefix/(2*m.count))+1)
 	}
 	p.n = make([]uint32, size)
 	if m.cost != nil {
 		p.valued, p.sum = make([]uint32, size), make([]float64, size)
 	}
 	running := newCells(m.count + 1)
-	at := 0
-	for i, border := range p.borders {
-		for ; at < border; at++ {
-			if at%65536 == 0 {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				progress.tell("counting by window", at, len(rows))
-			}
-			running.add(m, int(rows[at]))
-		}
+	i, before := 0, math.NaN()
+	border := func() {
+		p.before[i] = before
 		copy(p.n[i*p.slots:], running.n[:p.slots])
 		if m.cost != nil {
 			copy(p.valued[i*p.slots:], running.valued[:p.slots])
 			copy(p.sum[i*p.slots:], running.sum[:p.slots])
 		}
+		i++
 	}
-	return p, nil
+	err := order.each(ctx, m, func(s *stretch) error {
+		for k, row := range s.rows {
+			at := s.first + k
+			if at%65536 == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				progress.tell("counting by window", at, order.n)
+			}
+			if i < len(p.borders) && p.borders[i] == at {
+				p.after[i] = s.value(k)
+				if k > 0 {
+					before = s.value(k - 1)
+				}
+				border()
+			}
+			running.add(s.m, int(row))
+		}
+		before = s.value(len(s.rows) - 1)
+		return nil
+	})
+	if err == nil && i < len(p.borders) {
+		border() // the end of all
+	}
+	return p, err
 }
 
 // measure computes the metric of a node.
 func (p *prefix) measure(m *measure, n *Node) {
-	a, _ := slices.BinarySearch(p.borders, n.Begin)
-	b, _ := slices.BinarySearch(p.borders, n.End)
-	a, b = a*p.slots, b*p.slots
+	a, b := p.at(n.Begin)*p.slots, p.at(n.End)*p.slots
 	for k := range p.slots {
 		p.scratch.n[k] = p.n[b+k] - p.n[a+k]
 		if p.sum != nil {
@@ -359,6 +376,6 @@ func (t *Tree) cluster(node int) Cluster {
 	n := t.Nodes[node]
 	return Cluster{
 		Node: node, Begin: n.Begin, End: n.End, Samples: n.End - n.Begin, Value: n.Value, Known: n.Known,
-		From: t.order.value(n.Begin), To: t.order.value(n.End - 1),
+		From: t.ends.from(n.Begin), To: t.ends.to(n.End),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -157,13 +158,16 @@ func occupied(c *cells) (float64, bool) {
 // the one after the last.
 type slotting struct {
 	count int
-	code  []uint32 // of each row; nil: all rows are in slot 0
-	slot  []uint32 // of each code
+	by    query.Codes // what code is of; none: all rows are in slot 0
+	code  []uint32    // of each row; nil if the rows are elsewhere
+	slot  []uint32    // of each code
 	valid table.Bits
+	// numbers are the codes of a column of numbers; nil unless it is one.
+	numbers map[float64]uint32
 }
 
 func (s *slotting) of(row int) uint32 {
-	if s.code == nil {
+	if s.all() {
 		return 0
 	}
 	if s.valid != nil && !s.valid.Get(row) {
@@ -171,6 +175,9 @@ func (s *slotting) of(row int) uint32 {
 	}
 	return s.slot[s.code[row]]
 }
+
+// all reports whether all rows are in slot 0.
+func (s *slotting) all() bool { return s.by == query.Codes{} }
 
 func (g *Guide) together(hw.Kind) (*slotting, error) { return &slotting{count: 1}, nil }
 
@@ -233,7 +240,7 @@ func (g *Guide) Depths() []string {
 
 // byPlace makes a slotting of a function of places that gives a slot or -1.
 func byPlace(rows *hw.Rows, count int, of func(hw.Place) int) *slotting {
-	s := &slotting{count: count, code: rows.Code, slot: make([]uint32, len(rows.Coder.Places))}
+	s := &slotting{count: count, by: query.Codes{Places: true}, code: rows.Code, slot: make([]uint32, len(rows.Coder.Places))}
 	for code, pl := range rows.Coder.Places {
 		s.slot[code] = outside(of(pl), count)
 	}
@@ -242,7 +249,7 @@ func byPlace(rows *hw.Rows, count int, of func(hw.Place) int) *slotting {
 
 // byName makes a slotting of the names of a category.
 func byName(c *table.Column, count int, of func(name string) int) *slotting {
-	s := &slotting{count: count, code: c.Data.([]uint32), slot: make([]uint32, max(len(c.Dict), 1)), valid: c.Valid}
+	s := &slotting{count: count, by: query.Codes{Column: c.Name}, code: c.Data.([]uint32), slot: make([]uint32, max(len(c.Dict), 1)), valid: c.Valid}
 	for code, name := range c.Dict {
 		s.slot[code] = outside(of(name), count)
 	}
@@ -342,7 +349,11 @@ func (g *Guide) issuers(hw.Kind) (*slotting, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.cpus == nil {
-		s, err := byNumber(c)
+		number := byNumber
+		if d := g.distant(); d != nil {
+			number = func(c *table.Column) (*slotting, error) { return byDistantNumber(d, c) }
+		}
+		s, err := number(c)
 		if err != nil {
 			return nil, err
 		}
@@ -351,10 +362,12 @@ func (g *Guide) issuers(hw.Kind) (*slotting, error) {
 	return g.cpus, nil
 }
 
+// mostNumbers bounds the different numbers that name CPUs.
+const mostNumbers = 1 << 15
+
 // byNumber gives each different number of a column a slot.
 func byNumber(c *table.Column) (*slotting, error) {
-	const most = 1 << 15
-	s := &slotting{code: make([]uint32, c.Len()), valid: c.Valid}
+	s := &slotting{by: query.Codes{Column: c.Name}, code: make([]uint32, c.Len()), valid: c.Valid}
 	slots := map[float64]uint32{}
 	for i := range s.code {
 		if !c.Has(i) {
@@ -364,8 +377,8 @@ func byNumber(c *table.Column) (*slotting, error) {
 		k, ok := slots[v]
 		if !ok {
 			k = uint32(len(slots))
-			if k == most {
-				return nil, fmt.Errorf("column %s has more than %d different values; it does not name CPUs", c.Name, most)
+			if k == mostNumbers {
+				return nil, fmt.Errorf("column %s has more than %d different values; it does not name CPUs", c.Name, mostNumbers)
 			}
 			slots[v] = k
 			s.slot = append(s.slot, uint32(k))

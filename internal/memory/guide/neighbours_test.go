@@ -52,7 +52,10 @@ func TestNeighboursOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := NeighboursOf(tab, topology)
+		got, err := NeighboursOf(t.Context(), tab, topology, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(got) != 1 || got[0].Index != "z" || got[0].Part != "package" || got[0].Apart != tt.apart || got[0].Across < tt.across-0.05 || got[0].Across > tt.across+0.05 {
 			t.Errorf("%s: %+v, want apart %v, across %v", name, got, tt.apart, tt.across)
 		}

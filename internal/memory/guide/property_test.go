@@ -404,7 +404,7 @@ func TestUpper(t *testing.T) {
 			t.Errorf("%d clusters begin at %v, want %v", k, got, want)
 		}
 	}
-	if one := (&Tree{Leaves: 1, Nodes: []Node{{Begin: 0, End: 1}}, order: tree.order}).upper(5); len(one) != 1 || one[0].A != -1 || one[0].Height != nil {
+	if one := (&Tree{Leaves: 1, Nodes: tree.Nodes[:1], ends: tree.ends}).upper(5); len(one) != 1 || one[0].A != -1 || one[0].Height != nil {
 		t.Errorf("a tree of one leaf: %+v", one)
 	}
 	if none := (&Tree{}).upper(5); len(none) != 0 {

@@ -95,34 +95,45 @@ func (g *Guide) Strip(ctx context.Context, o StripOptions) (*Strip, error) {
 // equalCount divides the sorted samples. Equal values stay together, so that a
 // window can be selected by its values.
 func (g *Guide) equalCount(ctx context.Context, m *measure, o *StripOptions) ([]Window, error) {
-	order, err := g.order(ctx, o.Axis, o.Where)
+	order, err := g.along(ctx, o.Axis, o.Where)
 	if err != nil {
 		return nil, err
 	}
-	n := len(order.rows)
 	var windows []Window
-	from := 0
-	for i := 1; i <= o.Windows && from < n; i++ {
-		to := i * n / o.Windows
-		for to > from && to < n && order.value(to) == order.value(to-1) {
-			to++
-		}
-		if to <= from {
-			continue
-		}
-		c := newCells(m.count + 1)
-		for at := from; at < to; at++ {
-			if at%blockRows == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			c.add(m, int(order.rows[at]))
-		}
-		w := Window{From: order.value(from), To: order.value(to - 1), Closed: true}
+	from, i := 0, 1 // of the window that is being filled
+	var w Window
+	c, before := newCells(m.count+1), math.NaN()
+	end := func() {
+		w.To = before
 		w.fill(m, c)
 		windows = append(windows, w)
-		from = to
+		c = newCells(m.count + 1)
 	}
-	return windows, nil
+	err = order.each(ctx, m, func(s *stretch) error {
+		for k, row := range s.rows {
+			at, value := s.first+k, s.value(k)
+			if at%blockRows == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			for i*order.n/o.Windows <= from { // no sample is left for it
+				i++
+			}
+			if at > from && at >= i*order.n/o.Windows && value != before {
+				end()
+				from, i = at, i+1
+			}
+			if at == from {
+				w = Window{From: value, Closed: true}
+			}
+			c.add(s.m, int(row))
+			before = value
+		}
+		return nil
+	})
+	if err == nil && from < order.n {
+		end()
+	}
+	return windows, err
 }
 
 // fill sets what is counted; c has one cell more than m has slots.
@@ -136,6 +147,9 @@ func (w *Window) fill(m *measure, c *cells) {
 }
 
 func (g *Guide) equalWidth(ctx context.Context, m *measure, c *table.Column, o *StripOptions) ([]Window, error) {
+	if d := g.distant(); d != nil {
+		return g.equalWidthElsewhere(ctx, d, m, o)
+	}
 	selected, err := g.selected(ctx, o.Where)
 	if err != nil {
 		return nil, err
@@ -149,16 +163,38 @@ func (g *Guide) equalWidth(ctx context.Context, m *measure, c *table.Column, o *
 	if err != nil {
 		return nil, err
 	}
-	if selected != nil && !slices.ContainsFunc(counted[:len(counted)-m.count-1], func(t tally) bool { return t.n > 0 }) {
-		return nil, nil
+	return o.windows(m, d.edges, counted), nil
+}
+
+// windows are what was counted between edges: none if nothing selected is there.
+func (o *StripOptions) windows(m *measure, edges []float64, counted []tally) []Window {
+	if o.Where != nil && !slices.ContainsFunc(counted[:len(counted)-m.count-1], func(t tally) bool { return t.n > 0 }) {
+		return nil
 	}
 	windows := make([]Window, o.Windows)
 	for i := range windows {
 		w := &windows[i]
-		w.From, w.To, w.Closed = d.edges[i], d.edges[i+1], i == o.Windows-1
+		w.From, w.To, w.Closed = edges[i], edges[i+1], i == o.Windows-1
 		w.fill(m, cellsOf(counted[i*(m.count+1):(i+1)*(m.count+1)]))
 	}
-	return windows, nil
+	return windows
+}
+
+// edges divide the range asked for, or else that of the values.
+func (o *StripOptions) edges(least, most float64) ([]float64, error) {
+	lo, hi := o.Lo, o.Hi
+	if lo == 0 && hi == 0 {
+		lo, hi = least, most
+	}
+	if !(lo <= hi) || math.IsInf(hi-lo, 0) {
+		return nil, fmt.Errorf("axis %s: %g to %g is not a range that can be divided", o.Axis, lo, hi)
+	}
+	out := make([]float64, o.Windows+1)
+	for i := range out {
+		out[i] = lo + (hi-lo)*(float64(i)/float64(o.Windows))
+	}
+	out[o.Windows] = hi
+	return out, nil
 }
 
 // extent is the least and greatest finite value of the selected rows.
@@ -222,22 +258,19 @@ func (g *Guide) divide(ctx context.Context, c *table.Column, o *StripOptions) (*
 	if d, ok := lookup(g, &g.divisions, key); ok {
 		return d, nil
 	}
-	lo, hi := o.Lo, o.Hi
-	if lo == 0 && hi == 0 {
+	var lo, hi float64
+	if o.Lo == 0 && o.Hi == 0 {
 		var any bool
 		if lo, hi, any = extent(c, nil); !any {
 			return nil, nil
 		}
 	}
-	if !(lo <= hi) || math.IsInf(hi-lo, 0) {
-		return nil, fmt.Errorf("axis %s: %g to %g is not a range that can be divided", o.Axis, lo, hi)
+	edges, err := o.edges(lo, hi)
+	if err != nil {
+		return nil, err
 	}
-	d := &division{edges: make([]float64, o.Windows+1), of: make([]uint16, c.Len())}
-	for i := range d.edges {
-		d.edges[i] = lo + (hi-lo)*(float64(i)/float64(o.Windows))
-	}
-	d.edges[o.Windows] = hi
-	err := inParts(ctx, c.Len(), func(_, from, to int) {
+	d := &division{edges: edges, of: make([]uint16, c.Len())}
+	err = inParts(ctx, c.Len(), func(_, from, to int) {
 		d.fill(c, from, to)
 	})
 	if err != nil {
@@ -320,6 +353,12 @@ type tally struct {
 	sum       float64
 }
 
+func (t *tally) add(more tally) {
+	t.n += more.n
+	t.valued += more.valued
+	t.sum += more.sum
+}
+
 func cellsOf(counted []tally) *cells {
 	c := newCells(len(counted))
 	for i, t := range counted {
@@ -351,9 +390,7 @@ func (s *scan) run(ctx context.Context) ([]tally, error) {
 	total := parts[0]
 	for _, p := range parts[1:] {
 		for i, t := range p {
-			total[i].n += t.n
-			total[i].valued += t.valued
-			total[i].sum += t.sum
+			total[i].add(t)
 		}
 	}
 	return total, nil
@@ -401,7 +438,7 @@ func addUp[T int32 | int64 | float64](into []tally, at []uint32, values []T) {
 func (s *scan) cells(at []uint32, from int) {
 	step := uint32(s.count + 1)
 	windows := s.division.of[from : from+len(at)]
-	if s.code == nil {
+	if s.all() {
 		for i, w := range windows {
 			at[i] = uint32(w) * step
 		}

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
-	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/memory/compare"
 )
@@ -82,9 +81,6 @@ func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB compare.Run, opt
 
 // comparable is the samples as one run of a side.
 func (r *Samples) comparable(where string) (compare.Run, error) {
-	if r.Data.Table.Elsewhere() {
-		return compare.Run{}, clickhouse.ErrElsewhere
-	}
 	e, err := parseField("where", where, r.Data.Table)
 	if err != nil {
 		return compare.Run{}, err

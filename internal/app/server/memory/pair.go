@@ -10,6 +10,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -35,9 +36,12 @@ func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
 		if s == nil {
 			return nil, noSamples([]*frame.Run{a, b}[i])
 		}
+		if s.Data.Table.Elsewhere() {
+			return nil, clickhouse.ErrElsewhere
+		}
 		sides[i] = s.side(nil)
 	}
-	joined, err := compare.Join(&sides[0], &sides[1])
+	joined, err := compare.Join(ctx, &sides[0], &sides[1])
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
