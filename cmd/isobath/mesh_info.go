@@ -42,7 +42,11 @@ func (i *meshInfo) write(w io.Writer) error {
 		fmt.Fprintf(w, ", %d x %d x %d", i.Dims[0], i.Dims[1], i.Dims[2])
 	}
 	fmt.Fprintf(w, "\nx from %s to %s, y from %s to %s, z from %s to %s", short(i.Low[0]), short(i.High[0]), short(i.Low[1]), short(i.High[1]), short(i.Low[2]), short(i.High[2]))
-	fmt.Fprintf(w, "\niterations, from the %s: %s\n\n", map[string]string{"file": "files", "name": "file names", "ordinal": "order of the dumps"}[i.From], some(i.Iterations))
+	fmt.Fprintf(w, "\niterations, from the %s: %s\n", map[string]string{"file": "files", "name": "file names", "ordinal": "order of the dumps"}[i.From], some(i.Iterations))
+	if n := len(i.Iterations); n > 1 {
+		fmt.Fprintf(w, "cells, bounds and ranges are those of the last of %d dumps, %d; viewers such as ParaView open the first\n", n, i.Dump)
+	}
+	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Head: "variable", Give: true}, {Head: "on"}, {Head: "type"}, {Head: "values", Align: term.Right},
 		{Head: "min", Align: term.Right}, {Head: "max", Align: term.Right}}}
 	for _, f := range i.Info.Fields {

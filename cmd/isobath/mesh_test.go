@@ -222,6 +222,14 @@ func TestInfoMesh(t *testing.T) {
 	if i.Kind != "mesh" || i.Format != "vtk" || i.Cells != 3 || i.Points != 16 || i.Levels != 1 || i.Iterations[0] != 5 || i.Fields[0].Name != "rho" {
 		t.Errorf("%+v", i)
 	}
+	// Of several dumps one is described, and which one is said.
+	text, err := meshOutput(t, "--mesh", pattern)
+	if err != nil || !strings.Contains(text, "those of the last of 2 dumps, 10; viewers such as ParaView open the first") {
+		t.Errorf("%v: %s", err, text)
+	}
+	if text, err = meshOutput(t, "--mesh", pattern, "--json"); err != nil || !strings.Contains(text, `"dump": 10`) {
+		t.Errorf("%v: %s", err, text)
+	}
 }
 
 // TestMeshChapter runs the commands of the guide's chapter that print or write

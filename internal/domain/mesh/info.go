@@ -14,7 +14,8 @@ type Info struct {
 	Levels     int         `json:"levels"`
 	Domains    int         `json:"domains"`
 	Dims       []int       `json:"dims,omitempty"`
-	Low        [3]float64  `json:"low"` // bounds of the last dump
+	Dump       int64       `json:"dump"` // whose cells, bounds and ranges these are: the last
+	Low        [3]float64  `json:"low"`
 	High       [3]float64  `json:"high"`
 	Iterations []int64     `json:"iterations"`
 	From       string      `json:"iterations_from"` // file, name or ordinal
@@ -40,7 +41,8 @@ func Describe(ctx context.Context, paths ...string) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Mesh(ctx, len(s.Steps)-1)
+	last := len(s.Steps) - 1
+	m, err := s.Mesh(ctx, last)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +51,7 @@ func Describe(ctx context.Context, paths ...string) (*Info, error) {
 		return nil, err
 	}
 	out := &Info{FormatName: s.Format, Cells: m.NumCells(), Points: m.NumPoints(), Levels: max(1, len(m.Levels)), Domains: 1,
-		From: s.Steps[len(s.Steps)-1].From, Notes: m.Warnings, Fields: []FieldInfo{}}
+		From: s.Steps[last].From, Dump: s.Steps[last].Iteration, Notes: m.Warnings, Fields: []FieldInfo{}}
 	out.Low, out.High = m.Bounds()
 	if !sp.AMR {
 		out.Domains = len(m.Blocks)

@@ -109,15 +109,25 @@ func (r *reader) amrLevel(m *grid.Mesh, l int, origin [3]float64) (bool, error) 
 	if err != nil || len(flat) < 6 {
 		return false, err
 	}
+	// VTK writes boxes in the plane of x and y as ending one before they begin in z.
+	if flat[5] == flat[4]-1 {
+		lev.Dim = 2
+	}
 	points, cells := 0, 0
 	for ; len(flat) >= 6; flat = flat[6:] {
 		box := grid.Box{Lo: [3]int{flat[0], flat[2], flat[4]}, Hi: [3]int{flat[1], flat[3], flat[5]}}
+		if lev.Dim == 2 {
+			if flat[5] != flat[4]-1 {
+				return false, fmt.Errorf("box %d has thickness and those before have none", len(lev.Boxes))
+			}
+			box.Lo[2], box.Hi[2] = 0, 0
+		}
 		g := &grid.Grid{Layout: grid.Image, Spacing: lev.Spacing, Origin: origin}
 		np, nc := 1, 1
-		for a := range 3 {
+		for a := range lev.Dim {
 			n := box.Hi[a] - box.Lo[a] + 1
 			if n < 1 || n > grid.MaxCells/nc {
-				return false, fmt.Errorf("box %v", box)
+				return false, fmt.Errorf("box %d goes from %d to %d along %c: boxes without thickness are read in the plane of x and y alone, and others need a cell on each axis", len(lev.Boxes), box.Lo[a], box.Hi[a], 'x'+a)
 			}
 			nc, np = nc*n, np*(n+1)
 			g.Origin[a] += float64(box.Lo[a]) * lev.Spacing[a]

@@ -122,6 +122,26 @@ func TestVariants(t *testing.T) {
 		}
 		return out
 	}
+	t.Run("amr in a plane", func(t *testing.T) {
+		m := read(t, "flat.hdf", 0)
+		if len(m.Levels) != 2 || m.Levels[1].Dim != 2 || len(m.Blocks) != 3 {
+			t.Fatalf("%d levels, %d boxes", len(m.Levels), len(m.Blocks))
+		}
+		for k, want := range []struct {
+			cells, points int
+			first, point  float64
+			origin        [3]float64
+		}{{16, 25, 0, 0, [3]float64{1, 2, 3}}, {16, 25, 100, 0, [3]float64{1.5, 2.5, 3}}, {4, 9, 110, 25, [3]float64{2.5, 2.5, 3}}} {
+			g := m.Blocks[k].Grid
+			v, p := grid.Find(g.CellData, "v"), grid.Find(g.PointData, "p")
+			if g.NumCells() != want.cells || g.NumPoints() != want.points || v.At(0) != want.first || p.At(0) != want.point || g.Origin != want.origin {
+				t.Errorf("box %d: %d cells, %d points, v %g, p %g at %v", k, g.NumCells(), g.NumPoints(), v.At(0), p.At(0), g.Origin)
+			}
+		}
+		if _, err := Read(filepath.Join(dir, "flat-xz.hdf"), 0); err == nil || !strings.Contains(err.Error(), "in the plane of x and y alone") {
+			t.Errorf("a plane of x and z: %v", err)
+		}
+	})
 	t.Run("image", func(t *testing.T) {
 		times, err := Times(filepath.Join(dir, "image-steps.hdf"))
 		if err != nil || !slices.Equal(times, []float64{0, 0.5, 2}) {

@@ -260,3 +260,17 @@ s["ConnectivityIdOffsets"] = np.array([[first[name][1][k] for name in LISTS] for
 s["CellDataOffsets/c"] = [0, sizes[0], sizes[0] + sizes[1]]
 s["PointDataOffsets/p"] = [0, 4, 9]
 f.close()
+
+# AMR in a plane, whose boxes end one before they begin on the third axis; only that of x
+# and y is read. Values are 100 level + 10 box + cell, points are numbered.
+for name, axis in (("flat.hdf", 2), ("flat-xz.hdf", 1)):
+    f, g = start(name, "OverlappingAMR")
+    g.attrs["Origin"] = (1.0, 2.0, 3.0)
+    for l, boxes in enumerate(([(0, 3, 0, 3)], [(2, 5, 2, 5), (6, 7, 2, 3)])):
+        level = g.create_group("Level%d" % l)
+        level.attrs["Spacing"] = (0.5 / 2**l,) * 3
+        level["AMRBox"] = np.array([b[: 2 * axis] + (0, -1) + b[2 * axis :] for b in boxes], dtype="i4")
+        cells = [(b[1] - b[0] + 1) * (b[3] - b[2] + 1) for b in boxes]
+        level["CellData/v"] = np.array([100 * l + 10 * k + c for k, n in enumerate(cells) for c in range(n)], dtype="f8")
+        level["PointData/p"] = np.arange(sum((b[1] - b[0] + 2) * (b[3] - b[2] + 2) for b in boxes), dtype="f8")
+    f.close()
