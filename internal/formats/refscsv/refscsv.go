@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -26,6 +27,10 @@ var Format = foreign.Format{
 // Columns are the names a header may use, in the order Write uses. Only op and
 // addr are required; other columns are allowed and ignored.
 var Columns = []string{"seq", "thread", "op", "addr", "size", "pc", "func", "file", "line", "object", "offset"}
+
+// otherNames are what tables of samples call the same columns. Beside one that
+// samples do not have they stand for references.
+var otherNames = map[string]int{"tid": colThread, "address": colAddr, "ip": colPC, "function": colFunc, "symbol": colObject}
 
 const (
 	colSeq = iota
@@ -48,18 +53,46 @@ func sniff(head []byte) bool {
 	if !ok {
 		return false
 	}
-	cols, err := header(bytes.TrimRight(line, "\r"))
-	return err == nil && !slices.Contains(cols, -1)
+	line = bytes.TrimRight(line, "\r")
+	cols, err := header(line)
+	return err == nil && !slices.Contains(cols, -1) && namesReferences(line)
+}
+
+// namesReferences reports whether a header has a name that samples do not have, or
+// none that they have.
+func namesReferences(line []byte) bool {
+	others := false
+	for name := range columnNames(line) {
+		switch name {
+		case "seq", "thread", "size", "pc", "func", "object", "offset":
+			return true
+		}
+		_, other := otherNames[name]
+		others = others || other
+	}
+	return !others
+}
+
+func columnNames(line []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range strings.SplitSeq(string(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))), ",") {
+			if !yield(strings.TrimSpace(name)) {
+				return
+			}
+		}
+	}
 }
 
 // header maps each column of the file to an index of Columns; -1 is a column
 // we do not know.
 func header(line []byte) ([]int, error) {
-	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	var cols []int
 	seen := make([]bool, len(Columns))
-	for name := range strings.SplitSeq(string(line), ",") {
-		k := slices.Index(Columns, strings.TrimSpace(name))
+	for name := range columnNames(line) {
+		k := slices.Index(Columns, name)
+		if other, ok := otherNames[name]; k < 0 && ok {
+			k = other
+		}
 		if k >= 0 && seen[k] {
 			return nil, fmt.Errorf("column %q appears twice", Columns[k])
 		}

@@ -94,10 +94,25 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestNamesOfSamples: a trace whose columns have the names of samples is the same.
+func TestNamesOfSamples(t *testing.T) {
+	got, err := refs.All(NewReader(strings.NewReader("op,address,size,ip,tid\nR,0x1000,8,0x400,1\nW,0x1008,4,0x404,2\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []refs.Ref{{Addr: 0x1000, PC: 0x400, Size: 8, Op: refs.Load, Thread: 1}, {Addr: 0x1008, PC: 0x404, Size: 4, Op: refs.Store, Thread: 2}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestSniff(t *testing.T) {
 	for head, want := range map[string]bool{
 		sample: true, "op,addr\n": true, "\xef\xbb\xbfseq,op,addr\n": true,
 		"time,cpu,op,addr,latency\n": false, "seq,addr\n": false, "": false,
+		"op,address,size,ip,tid\n": true, "tid,op,addr,pc,symbol\n": true,
+		"op,address,ip,tid,symbol\n": false, // samples may be no more than that
+		"op,addr,address,size\n": false,
 	} {
 		if got := Format.Sniff(&foreign.Input{Head: []byte(head)}); got != want {
 			t.Errorf("Sniff(%q) = %v, want %v", head, got, want)
