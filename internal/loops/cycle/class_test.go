@@ -93,6 +93,7 @@ func closedWindings(index []uint32, step func(t int) float64) []int64 {
 // persistence 3 with ours: the windings over all closed stretches of the trace
 // must span the same lattice, at eps = birth and at death-1.
 func TestExpectedWindings(t *testing.T) {
+	test.NoRaces(t, "TestPaperCounts and the traces made up here go through the same loops")
 	classes := 0
 	for _, file := range expectedFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {

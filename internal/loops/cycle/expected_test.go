@@ -114,6 +114,7 @@ func barsOf(t testing.TB, m *Matrix, p int) *barcode {
 }
 
 func TestExpectedBars(t *testing.T) {
+	test.NoRaces(t, "TestPaperCounts and the traces made up here go through the same loops")
 	for _, file := range expectedFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			e := readExpected(t, file)

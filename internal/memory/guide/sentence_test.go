@@ -14,6 +14,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -461,6 +462,7 @@ func plainText(text string) string { return strings.ReplaceAll(text, "≈ ", "")
 // TestSentences counts every number of every sentence anew: what is left of a sentence
 // without the words that this gives has no digit.
 func TestSentences(t *testing.T) {
+	test.NoRaces(t, "the stories of the same runs are told in other tests; this one counts after them, slowly")
 	told := map[string]int{}
 	runs := storied(t)
 	maps.Copy(runs, otherwise(t))

@@ -124,6 +124,7 @@ func survive(t *testing.T, path string, analyze bool) bool {
 // TestDamaged cuts each archive at 50 random places and flips bytes at 50:
 // a cut gives an error or a marked result, a flip anything but a crash.
 func TestDamaged(t *testing.T) {
+	test.NoRaces(t, "the archives that are whole are read by the same goroutines")
 	archives := map[string]string{"simulated": t.TempDir()}
 	p, err := mpiprog.New(filepath.Join(archives["simulated"], "p.otf2"), 6)
 	if err != nil {
