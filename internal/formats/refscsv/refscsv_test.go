@@ -112,7 +112,7 @@ func TestSniff(t *testing.T) {
 		"time,cpu,op,addr,latency\n": false, "seq,addr\n": false, "": false,
 		"op,address,size,ip,tid\n": true, "tid,op,addr,pc,symbol\n": true,
 		"op,address,ip,tid,symbol\n": false, // samples may be no more than that
-		"op,addr,address,size\n": false,
+		"op,addr,address,size\n":     false,
 	} {
 		if got := Format.Sniff(&foreign.Input{Head: []byte(head)}); got != want {
 			t.Errorf("Sniff(%q) = %v, want %v", head, got, want)
