@@ -84,18 +84,18 @@ REPORTS := .reports
 test: build peers lint
 	@mkdir -p $(REPORTS)
 	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 25m ./...
-	$(MAKE) test-race
+	$(MAKE) -j2 --output-sync=line test-race test-web
 	$(MAKE) test-demo
-	$(MAKE) test-web
 	$(MAKE) test-bench
 	@$(GO) run ./scripts/gotest -tell $(REPORTS)/go $(REPORTS)/e2e.json
 
 # The race detector watches the quick tier of packages that start goroutines or are
 # used by several: what computes in one takes ten times as long under it and has no
-# races to find.
+# races to find. One package at a time: make test runs it beside browser tests, which
+# mostly wait, and nothing in it depends on how fast it is.
 .PHONY: test-race
 test-race:
-	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 25m $$racing
+	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -p 1 -timeout 25m $$racing
 
 # The whole quick tier under the race detector, with what test-race leaves out.
 .PHONY: races
