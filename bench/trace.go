@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -16,14 +17,35 @@ import (
 // user runs it: halo64_big against the limits set for it, and its structure
 // alone, printed, against otf2-print, which reads and prints too (what ranking
 // by replay adds has the row whatif-share); then simulated halo exchanges of
-// 4,096 processes, of a tenth and of all of 10 million events.
+// 4,096 processes, of a tenth and of all of 10 million events; and the structure
+// of 100 million.
 func traces(ctx context.Context, dir, program string) ([]Result, error) {
 	results, err := traceHalo64(ctx, program)
 	if err != nil {
 		return results, err
 	}
 	more, err := traceMany(ctx, dir, program)
-	return append(results, more...), err
+	if results = append(results, more...); err != nil {
+		return results, err
+	}
+	large, err := traceLarge(ctx, dir, program)
+	return append(results, large...), err
+}
+
+// traceLarge prints the structure of 100 million events of 4,096 processes, within
+// 2 GB.
+func traceLarge(ctx context.Context, dir, program string) ([]Result, error) {
+	path := filepath.Join(dir, "large", "traces.otf2")
+	if err := simulateHalo(path, 64, 64, 650); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(filepath.Dir(path))
+	// Its rows are printed to nowhere: they are hundreds of megabytes.
+	u, err := measure(ctx, 1, "sh", "-c", `exec "$0" steps --tsv "$1" >/dev/null`, program, path)
+	if err != nil {
+		return nil, err
+	}
+	return []Result{limit("trace-4096x100M-structure-memory", u.rss*(1<<20)/1e6, "MB", 2000)}, nil
 }
 
 // usage is what a program took at the best of several runs.

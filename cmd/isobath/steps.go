@@ -149,6 +149,7 @@ func (f *stepsFlags) writeTSV(ctx context.Context, w io.Writer, path string) err
 	if err != nil {
 		return err
 	}
+	t.Release()
 	return s.WriteTSV(w, f.all)
 }
 

@@ -302,22 +302,26 @@ type row struct {
 }
 
 // eachRow visits the operations in order; with all, also the computation
-// before each of them and the calls that only wait for sends.
+// before each of them and the calls that only wait for sends. A row is not to be
+// kept: millions of them would fill the memory beside a large trace.
 func (s *Structure) eachRow(all bool, visit func(*row) error) error {
 	t := s.Trace
 	wait := 0
+	columns := [][]int64{s.Late, s.Diff, s.GlobalLate, s.GlobalDiff, s.AggLate, s.AggDiff, s.GlobalAggLate, s.GlobalAggDiff}
+	var r, w row
 	for i := range int32(s.Len()) {
 		p := s.Proc[i]
-		r := row{op: i, process: p, location: t.Procs[p].Location, part: s.Part[i], step: s.Step[i]}
+		r = row{op: i, process: p, location: t.Procs[p].Location, part: s.Part[i], step: s.Step[i]}
 		if all && i > s.Start[p] {
-			if err := s.computeRow(r, i, visit); err != nil {
+			w = r
+			if err := s.computeRow(&w, i, visit); err != nil {
 				return err
 			}
 			for ; wait < len(t.Waits.Op) && (t.Waits.Proc[wait] < p || t.Waits.Proc[wait] == p && t.Waits.Exit[wait] <= s.Enter[i]); wait++ {
 				if t.Waits.Op[wait] >= 0 || t.Waits.Proc[wait] != p {
 					continue
 				}
-				w := r
+				w = r
 				w.op = None
 				w.enter, w.exit = t.NS(t.Waits.Enter[wait]), t.NS(t.Waits.Exit[wait])
 				w.name, w.kind = t.Regions[t.Waits.Region[wait]].Name, "wait"
@@ -328,7 +332,7 @@ func (s *Structure) eachRow(all bool, visit func(*row) error) error {
 		}
 		r.enter, r.exit, r.name, r.kind = t.NS(s.Enter[i]), t.NS(s.Exit[i]), s.Name(i), s.Kind[i].String()
 		r.moved = s.Moved != nil && s.Moved[i]
-		for k, col := range [][]int64{s.Late, s.Diff, s.GlobalLate, s.GlobalDiff, s.AggLate, s.AggDiff, s.GlobalAggLate, s.GlobalAggDiff} {
+		for k, col := range columns {
 			r.metrics[k] = t.NS(col[i])
 		}
 		if err := visit(&r); err != nil {
@@ -339,7 +343,7 @@ func (s *Structure) eachRow(all bool, visit func(*row) error) error {
 }
 
 // computeRow visits the computation before operation i.
-func (s *Structure) computeRow(r row, i int32, visit func(*row) error) error {
+func (s *Structure) computeRow(r *row, i int32, visit func(*row) error) error {
 	t := s.Trace
 	r.enter, r.exit, r.kind = t.NS(s.Exit[i-1]), t.NS(s.Enter[i]), "compute"
 	r.name = "(computation)"
@@ -350,7 +354,7 @@ func (s *Structure) computeRow(r row, i int32, visit func(*row) error) error {
 	for k, v := range late {
 		r.metrics[k] = t.NS(v)
 	}
-	return visit(&r)
+	return visit(r)
 }
 
 // WriteTSV writes the operations, one line each, after a line of column names.

@@ -212,15 +212,18 @@ func (w *walker) fileDone(ev *otf2.Event) {
 }
 
 // joinCalls lays the calls of the processes one after another.
-func (t *Trace) joinCalls(lines []*timeline, order []int32) {
+func (t *Trace) joinCalls(lines []*timeline, order []int32, waiting *shelf) {
 	n := 0
 	for _, row := range order {
 		n += len(lines[row].line.enter)
 	}
 	c := &t.Calls
 	c.Start = make([]int32, 1, len(order)+1)
-	c.Enter, c.Exit = make([]int64, 0, n), make([]int64, 0, n)
-	c.Region, c.Caller = make([]int32, 0, n), make([]int32, 0, n)
+	c.Enter, c.Exit = makeIn[int64](t.room, n), makeIn[int64](t.room, n)
+	c.Region, c.Caller = makeIn[int32](t.room, n), makeIn[int32](t.room, n)
+	if t.room.err != nil {
+		return
+	}
 	polls := slices.ContainsFunc(order, func(row int32) bool { return lines[row].line.polls != nil })
 	for p, row := range order {
 		l := &lines[row].line
@@ -235,6 +238,7 @@ func (t *Trace) joinCalls(lines []*timeline, order []int32) {
 		}
 		c.Start = append(c.Start, int32(len(c.Enter)))
 		t.Procs[p].First, t.Procs[p].Last = lines[row].first, lines[row].last
+		t.room.use(callBytes*int64(len(l.enter)), waiting.Release)
 		*l = lineCalls{}
 	}
 }

@@ -3,8 +3,10 @@ package trace
 // join lays the columns of the processes one after another. Each timeline's
 // columns are released as they are copied, so that both forms are never held
 // for the whole trace.
-func (t *Trace) join(lines []*timeline, order []int32) {
-	t.reserve(lines, order)
+func (t *Trace) join(lines []*timeline, order []int32, waiting *shelf) {
+	if t.reserve(lines, order); t.room.err != nil {
+		return
+	}
 	t.Ops.Start = make([]int32, 1, len(order)+1)
 	calls, made := int32(0), int32(0)
 	for p, row := range order {
@@ -41,7 +43,9 @@ func (t *Trace) join(lines []*timeline, order []int32) {
 		t.Repairs.add(&l.repairs)
 		t.Ops.Start = append(t.Ops.Start, int32(len(t.Ops.Enter)))
 		t.Procs[p].Ops = [2]int32{ops, int32(len(t.Ops.Enter))}
+		size := l.bytes()
 		l.ops, l.frames, l.sends, l.recvs, l.waits = Ops{}, Frames{}, Ends{}, Ends{}, Waits{}
+		t.room.use(size, waiting.Release)
 	}
 }
 
@@ -87,14 +91,14 @@ func (t *Trace) reserve(lines []*timeline, order []int32) {
 		recvs += len(l.recvs.Op)
 		waits += len(l.waits.Op)
 	}
-	i32 := func(n int) []int32 { return make([]int32, 0, n) }
-	i64 := func(n int) []int64 { return make([]int64, 0, n) }
-	t.Ops = Ops{Enter: i64(ops), Exit: i64(ops), Region: i32(ops), Frame: i32(ops), Kind: make([]Kind, 0, ops),
-		Flags: make([]uint8, 0, ops), Ref: i32(ops), N: i32(ops), Last: i32(ops), Call: i32(ops)}
+	i32 := func(n int) []int32 { return makeIn[int32](t.room, n) }
+	i64 := func(n int) []int64 { return makeIn[int64](t.room, n) }
+	t.Ops = Ops{Enter: i64(ops), Exit: i64(ops), Region: i32(ops), Frame: i32(ops), Kind: makeIn[Kind](t.room, ops),
+		Flags: makeIn[uint8](t.room, ops), Ref: i32(ops), N: i32(ops), Last: i32(ops), Call: i32(ops)}
 	t.Frames = Frames{Region: i32(frames), Parent: i32(frames), Enter: i64(frames), Exit: i64(frames)}
-	t.Sends = Ends{Op: i32(sends), Peer: i32(sends), Comm: i32(sends), Tag: make([]uint32, 0, sends), Bytes: i64(sends),
+	t.Sends = Ends{Op: i32(sends), Peer: i32(sends), Comm: i32(sends), Tag: makeIn[uint32](t.room, sends), Bytes: i64(sends),
 		Match: i32(sends), Wait: i32(sends)}
-	t.Recvs = Ends{Op: i32(recvs), Peer: i32(recvs), Comm: i32(recvs), Tag: make([]uint32, 0, recvs), Bytes: i64(recvs),
+	t.Recvs = Ends{Op: i32(recvs), Peer: i32(recvs), Comm: i32(recvs), Tag: makeIn[uint32](t.room, recvs), Bytes: i64(recvs),
 		Match: i32(recvs), Post: i32(recvs)}
 	t.Waits = Waits{Op: i32(waits), Call: i32(waits), Proc: i32(waits), Region: i32(waits), Enter: i64(waits), Exit: i64(waits)}
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,12 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	n := newNames(a.Defs)
 	homes := homesOf(a.Defs)
 	n.findSignals(a.Defs, homes)
-	lines, err := readAll(ctx, a, n, homes)
+	waiting := &shelf{}
+	defer waiting.Close()
+	lines, err := readAll(ctx, a, n, homes, waiting)
+	if err == nil {
+		err = waiting.Take()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +49,33 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 		t.Measures = measuresOf(a.Defs, seen)
 	}
 	t.guessWaits(lines)
-	t.join(lines, order)
-	t.joinCalls(lines, order)
+	t.room = &room{spilled: waiting.held.Load() > spillAbove}
+	t.join(lines, order, waiting)
+	t.joinCalls(lines, order, waiting)
+	if t.room.err != nil {
+		return nil, errors.Join(t.room.err, t.Close())
+	}
 	t.joinTimes(lines, homes)
 	t.resolveComms(n, homes)
 	posts := collect(lines, order, func(l *timeline) []int32 { return l.posts })
+	giveBack := func() {
+		t.Release()
+		waiting.Release()
+	}
+	giveBack()
 	t.matchMessages(posts)
+	giveBack()
 	t.matchLocks(lines, order)
 	t.matchCollectives(lines, order)
+	giveBack()
 	t.matchAsync(lines, order)
 	t.Unrecorded = a.Anchor.Unrecorded()
 	t.Warnings = append(a.Warnings.List(), t.Repairs.list()...)
-	return t, ctx.Err()
+	t.Release()
+	if ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), t.Close())
+	}
+	return t, nil
 }
 
 // Archive opens what was read again.
@@ -92,7 +113,7 @@ func homesOf(d *otf2.Definitions) *homes {
 }
 
 // readAll walks every location, as many at once as there are processors.
-func readAll(ctx context.Context, a *otf2.Archive, n *names, h *homes) ([]*timeline, error) {
+func readAll(ctx context.Context, a *otf2.Archive, n *names, h *homes, waiting *shelf) ([]*timeline, error) {
 	lines := make([]*timeline, len(a.Defs.Locations))
 	peers := newPeers(n, h)
 	err := parallel.Each(ctx, len(lines), func(ctx context.Context, _, i int) error {
@@ -109,7 +130,7 @@ func readAll(ctx context.Context, a *otf2.Archive, n *names, h *homes) ([]*timel
 		}
 		w.mergePolls()
 		w.settle()
-		return nil
+		return waiting.keep(w.timeline)
 	})
 	return lines, err
 }

@@ -99,6 +99,7 @@ type Trace struct {
 	archive *otf2.Archive // what was read: of other formats a copy that lasts as long as it is held
 	signals int32         // the communicator of signals, None without
 
+	room  *room    // of the columns
 	moved []*clock // by process, of a trace whose times were changed; nil of a recorded one
 }
 

@@ -235,12 +235,12 @@ func (g *Graph) RepairClocks() (enter, exit []int64) {
 // RepairedTrace returns a trace whose clocks are repaired if messages contradict
 // them, for those who need no graph: finding out takes a part of what that takes.
 func RepairedTrace(ctx context.Context, t *trace.Trace) (*trace.Trace, error) {
-	b := newBuilder(t)
-	b.collect()
+	contradicted := newBuilder(t).contradicted()
+	t.Release()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if b.Clocks().Violations == 0 {
+	if !contradicted {
 		return t, nil
 	}
 	g, _, err := Repaired(ctx, t)

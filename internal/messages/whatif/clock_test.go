@@ -92,12 +92,25 @@ func (g *Graph) moved(t *testing.T, line int32, by int64) Clocks {
 	if err != nil {
 		t.Fatal(err)
 	}
+	off.checkContradicted(t)
 	return off.Clocks()
+}
+
+// checkContradicted compares the look at dependencies that are not kept with the
+// count of those that are.
+func (g *Graph) checkContradicted(t *testing.T) {
+	t.Helper()
+	b := newBuilder(g.Trace)
+	b.collect()
+	if want, got := b.Clocks().Violations > 0, newBuilder(g.Trace).contradicted(); want != got {
+		t.Errorf("%s: clocks are contradicted: %v, want %v", g.Trace.Path, got, want)
+	}
 }
 
 func TestRepairSharedClocks(t *testing.T) {
 	for _, path := range sharedTraces(t) {
 		g := build(t, path)
+		g.checkContradicted(t)
 		c := g.Clocks()
 		if c.Violations == 0 {
 			continue

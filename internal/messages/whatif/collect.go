@@ -18,6 +18,27 @@ type builder struct {
 	talk   *partnerIndex
 	synced []bool // calls that a node explains
 	added  bool   // dependencies were inferred
+
+	check *clockCheck // dependencies are compared with the clocks and not kept; nil: they are kept
+}
+
+// clockCheck finds out whether a dependency contradicts the times of its ends.
+type clockCheck struct {
+	latest       []int64 // enter of each node and those before it
+	contradicted bool
+}
+
+// contradicted tells whether Clocks would find a violation, without keeping the
+// dependencies: those of a large trace are more than the trace.
+func (b *builder) contradicted() bool {
+	b.check = &clockCheck{}
+	b.synced = make([]bool, b.Len())
+	b.messages()
+	b.signals()
+	b.collectives()
+	b.async()
+	b.nameless()
+	return b.check.contradicted
 }
 
 // collect finds every dependency that records name, and those that follow from
@@ -31,6 +52,7 @@ func (b *builder) collect() {
 	b.synced = make([]bool, b.Len())
 	b.Bytes = make([]int64, b.Len())
 	b.messages()
+	b.sizes()
 	b.signals()
 	b.collectives()
 	b.async()
@@ -48,6 +70,16 @@ func (b *builder) collect() {
 // depend notes that the exit of a call needs a cause.
 func (b *builder) depend(call, cause int32, kind Kind, bytes int64) {
 	if cause == call {
+		return
+	}
+	if c := b.check; c != nil {
+		at := int64(0)
+		if cause >= 0 {
+			at = b.Enter[cause]
+		} else {
+			at = c.latest[^cause]
+		}
+		c.contradicted = c.contradicted || b.certain(kind) && at > b.Exit[call]
 		return
 	}
 	b.of, b.cause = append(b.of, call), append(b.cause, cause)
@@ -75,6 +107,14 @@ func (b *builder) settle() {
 }
 
 func (b *builder) node(members []int32, prev int32) int32 {
+	if c := b.check; c != nil {
+		at := b.latest(members)
+		if prev >= 0 {
+			at = max(at, c.latest[prev])
+		}
+		c.latest = append(c.latest, at)
+		return int32(len(c.latest) - 1)
+	}
 	b.Member = append(b.Member, members...)
 	b.NodeStart = append(b.NodeStart, int32(len(b.Member)))
 	b.Prev = append(b.Prev, prev)
@@ -87,11 +127,19 @@ func (b *builder) messages() {
 		if t.Signal(t.Recvs.Comm[r]) {
 			continue
 		}
-		call := t.Ops.Call[t.Recvs.Op[r]]
-		b.load[call]++
-		b.Bytes[call] += t.Recvs.Bytes[r]
 		if m >= 0 {
-			b.depend(call, t.Ops.Call[t.Sends.Op[m]], Message, t.Recvs.Bytes[r])
+			b.depend(t.Ops.Call[t.Recvs.Op[r]], t.Ops.Call[t.Sends.Op[m]], Message, t.Recvs.Bytes[r])
+		}
+	}
+}
+
+// sizes counts what calls complete, and the bytes they move.
+func (b *builder) sizes() {
+	t := b.Trace
+	for r, op := range t.Recvs.Op {
+		if !t.Signal(t.Recvs.Comm[r]) {
+			b.load[t.Ops.Call[op]]++
+			b.Bytes[t.Ops.Call[op]] += t.Recvs.Bytes[r]
 		}
 	}
 	for s, op := range t.Sends.Op {

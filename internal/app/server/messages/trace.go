@@ -68,8 +68,8 @@ func (t *Trace) String() string {
 // Tell implements frame.Part: the summary of the run says that there is a trace.
 func (t *Trace) Tell(context.Context, *frame.Info) error { return nil }
 
-// Close implements frame.Part: a trace is in memory.
-func (t *Trace) Close() {}
+// Close implements frame.Part: a large trace has files.
+func (t *Trace) Close() { _ = t.Trace.Close() } // they have no names, and go with the program at the latest
 
 // Join adds the trace of an archive to the run whose samples are of the same
 // execution.
