@@ -29,6 +29,7 @@ func newReport() *cobra.Command {
 		asJSON  bool
 		spreads bool
 		touches bool
+		allocs  bool
 		forms   findingsFlags
 	)
 	cmd := &cobra.Command{
@@ -43,11 +44,11 @@ func newReport() *cobra.Command {
 			if err := forms.check(asJSON); err != nil {
 				return err
 			}
-			if forms.format != "" && (touches || by == "cacheline") {
-				return usagef("--format is for groups of samples; with --touches and --by cacheline there are --json and text")
+			if forms.format != "" && (touches || allocs || by == "cacheline") {
+				return usagef("--format is for groups of samples; with --touches, --allocations and --by cacheline there are --json and text")
 			}
 			open := imports.ask
-			if touches || spreads || by == "cacheline" {
+			if touches || allocs || spreads || by == "cacheline" {
 				open = imports.open // these look at single rows
 			}
 			s, err := open(cmd.Context(), args[0])
@@ -57,6 +58,9 @@ func newReport() *cobra.Command {
 			defer s.Close()
 			if touches {
 				return reportTouches(cmd, s, top, asJSON)
+			}
+			if allocs {
+				return reportAllocations(cmd, s, top, asJSON)
 			}
 			if by == "cacheline" {
 				return reportLines(cmd, s, where, top, asJSON)
@@ -84,6 +88,7 @@ func newReport() *cobra.Command {
 	cmd.Flags().StringVar(&by, "by", "line", "what to group by: line, file, function, caller, symbol, field, cacheline, cpu, node, level, tid or any `column`; several with commas")
 	cmd.Flags().BoolVar(&spreads, "spread", false, "how the samples of each group spread over levels and latencies")
 	cmd.Flags().BoolVar(&touches, "touches", false, "who touched the pages of each data object first, and on which memory node")
+	cmd.Flags().BoolVar(&allocs, "allocations", false, "what each place of the program allocates, how long that lives, and how much it is used")
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
 	cmd.Flags().StringVar(&order, "order", "", "rank by latency (default), samples, mean or key")
 	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n` groups")

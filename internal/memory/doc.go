@@ -1,5 +1,5 @@
 // Package memory explains sampled memory accesses: metrics, findings, command
-// search, cache lines, spread, first touch, profiles, comparisons.
+// search, cache lines, spread, first touch, allocations, profiles, comparisons.
 //
 // In: tables, an engine, a machine.
 //
@@ -16,5 +16,5 @@
 //   - study: many runs: how a metric grows, where it changed, which are odd
 //   - resources: any column folded onto caches, nodes and CPUs
 //   - assembly: the instructions of a function with their samples
-//   - cacheline, spread, firsttouch, heatmap, profile: one question each
+//   - cacheline, spread, firsttouch, allocated, heatmap, profile: one question each
 package memory

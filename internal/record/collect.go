@@ -89,6 +89,8 @@ type collector struct {
 	journal *journal
 	about   *head
 	last    *lastSpan // if only the end is kept
+	// allocations are those of the program's log; nil if there is none.
+	allocations *allocations
 	// told is how many samples that are left out the journal knows of.
 	toldKernel, toldOther int
 }

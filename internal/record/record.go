@@ -298,6 +298,11 @@ func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome
 		}
 		r.Contents = append(r.Contents, touches)
 	}
+	if allocated, err := c.allocated(&out.Plan, r.Recording.Heap); err != nil {
+		return err
+	} else if allocated != nil {
+		r.Contents = append(r.Contents, allocated)
+	}
 	listing := symbol.NewListing()
 	listing.Add(resolver)
 	code, err := listing.Table()

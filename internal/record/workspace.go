@@ -117,19 +117,24 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 	}
 	var copies []heap.Copy
 	callers := heap.NewCallers(c.space.History(), c.code.files)
+	c.allocations = &allocations{logs: logs, callers: callers}
+	busy := heap.Sums{}
 	for _, l := range logs {
 		n, of := l.Replay(c.objects, callers)
-		d := r.Recording.Heap
+		d, rest := r.Recording.Heap, l.Unlogged()
 		d.Allocations, d.Missed = d.Allocations+n, d.Missed+l.Missed
-		d.Summed, d.SummedBytes = d.Summed+l.Summed, d.SummedBytes+l.SummedBytes
+		d.Summed, d.SummedBytes = d.Summed+rest.Calls, d.SummedBytes+rest.Bytes
+		d.Small, d.SmallBytes = d.Small+rest.SmallCalls, d.SmallBytes+rest.SmallBytes
 		copies = append(copies, of...)
-		if l.Why != heap.GoesOn {
+		if l.Why == heap.GoesOn {
+			busy.Calls, busy.Bytes = busy.Calls+rest.Calls, busy.Bytes+rest.Bytes
+		} else {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("the allocation log of process %d ended early: %s. From then on its heap objects have no name (%d entries)", l.PID, l.Why, l.Missed))
 		}
 	}
 	c.logged(copies)
-	if n := r.Recording.Heap.Summed; n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d allocations (%d MiB in all) come from places that allocate all the time: they are counted, and their memory has no name", n, r.Recording.Heap.SummedBytes>>20))
+	if busy.Calls > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d allocations (%d MiB in all) come from places that allocate all the time: they are counted, and their memory has no name", busy.Calls, busy.Bytes>>20))
 	}
 	return w.readMarks(c, r)
 }

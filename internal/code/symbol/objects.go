@@ -30,8 +30,10 @@ type Object struct {
 	Start  uint64
 	Size   uint64
 	Type   *Type // nil if unknown
-	// Site is where an allocation was made, as file:line; empty if unknown.
-	Site string
+	// Site is where an allocation was made, as file:line; empty if unknown. Place is
+	// the number that whoever logged it gave to its callers.
+	Site  string
+	Place int
 
 	sites []uint64
 }
@@ -41,6 +43,8 @@ type Allocation struct {
 	Addr, Size uint64
 	// Sites are the return addresses of the call, innermost first.
 	Sites []uint64
+	// Place is a number that the caller gave to them; see AllocationAt.
+	Place int
 }
 
 // Objects says which object an address belongs to at a time. Add everything
@@ -113,7 +117,7 @@ func (o *Objects) Allocate(pid int, at uint64, a Allocation) {
 		return
 	}
 	o.heap.add(event[*Object]{at: at, pid: pid, op: opPut, low: a.Addr, high: a.Addr + a.Size,
-		value: &Object{Source: FromAllocation, Start: a.Addr, Size: a.Size, sites: a.Sites}})
+		value: &Object{Source: FromAllocation, Start: a.Addr, Size: a.Size, sites: a.Sites, Place: a.Place}})
 }
 
 // Free ends an allocation of the process, or of one that it is a copy of.
@@ -189,6 +193,38 @@ func (o *Objects) find(pid, tid int, at, addr, sp uint64) (object *Object, low, 
 		low, high = 0, 0
 	}
 	return o.mapped(pid, m), low, high
+}
+
+// AllocationAt returns the logged allocation at an address, by whatever name it
+// goes there; nil if there is none. It is quick while times do not fall.
+func (o *Objects) AllocationAt(pid int, at, addr uint64) *Object {
+	a, _, _, _ := o.heap.find(pid, at, addr)
+	return a
+}
+
+// EachAllocation calls f for every logged allocation, with the name that it has in
+// common with equal ones.
+func (o *Objects) EachAllocation(f func(name string, a *Object)) {
+	for i := range o.heap.events {
+		if e := &o.heap.events[i]; e.op == opPut {
+			f(o.allocationName(e), e.value)
+		}
+	}
+}
+
+// Callers returns the source positions of a chain of calls by its return addresses,
+// innermost first, without the allocators of languages and their containers. A call
+// in code without symbols is its module and the place in it.
+func (o *Objects) Callers(pid int, at uint64, sites []uint64) []Frame {
+	var out []Frame
+	for _, site := range sites {
+		m, _, frames := o.located(pid, at, site)
+		if m != nil && len(frames) == 0 {
+			frames = []Frame{{Function: fmt.Sprintf("%s+%#x", path.Base(m.Path), site-1-m.Start+m.Offset)}}
+		}
+		out = append(out, slices.DeleteFunc(frames, forCaller)...)
+	}
+	return out
 }
 
 // recentGlobal is a variable that was found for an address in a mapping: loops go
@@ -420,7 +456,7 @@ func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
 				}
 				continue
 			}
-			site := fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+			site := f.Place()
 			if first.site == "" {
 				first = allocationName{site + " " + term.Bytes(a.Size), site}
 			}
@@ -443,24 +479,34 @@ func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
 // ones first. The allocators of languages are stepped over: everything is
 // allocated there.
 func (o *Objects) callers(pid int, at, site uint64) (*Binary, []Frame) {
+	_, b, frames := o.located(pid, at, site)
+	return b, slices.DeleteFunc(frames, forCaller)
+}
+
+// forCaller reports whether a function allocates for whoever calls it.
+func forCaller(f Frame) bool {
+	return allocator(f.Function) || strings.Contains(f.File, standardHeaders)
+}
+
+// located returns the source positions of a call by its return address, inlined
+// ones first, and the mapping and the binary that it is in; nil if unknown.
+func (o *Objects) located(pid int, at, site uint64) (*Mapping, *Binary, []Frame) {
 	if site == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	m := o.space.Find(pid, at, site-1)
 	if m == nil || m.Named() {
-		return nil, nil
+		return m, nil, nil
 	}
 	b, err := o.files.Open(m.Path, m.BuildID)
 	if err != nil {
-		return nil, nil
+		return m, nil, nil
 	}
 	bias, ok := b.Bias(m)
 	if !ok {
-		return nil, nil
+		return m, nil, nil
 	}
-	l := b.Locate(site - 1 - bias)
-	frames := slices.Clone(l.Frames)
-	return b, slices.DeleteFunc(frames, func(f Frame) bool { return allocator(f.Function) || strings.Contains(f.File, standardHeaders) })
+	return m, b, slices.Clone(b.Locate(site - 1 - bias).Frames)
 }
 
 // standardHeaders are where GCC and Clang keep C++'s own templates, which

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,9 @@ func (f Frame) String() string {
 	}
 	return fmt.Sprintf("%s (%s:%d)", name, strings.ReplaceAll(f.File, ";", ","), f.Line)
 }
+
+// Place is where a frame is, as "file:line", without the folder of the file.
+func (f Frame) Place() string { return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line) }
 
 // ParseStack splits the text of a stack into frames, outermost first.
 func ParseStack(text string) []Frame {

@@ -85,10 +85,15 @@ type Heap struct {
 	Threshold   int64  `json:"threshold"`
 	Allocations int    `json:"allocations"`
 	Missed      uint64 `json:"missed"` // entries that found the log at its end
-	// Summed counts allocations of places that allocate all the time; they are
-	// not logged one by one.
+	// Summed counts allocations of places that allocate all the time, and those
+	// after the end of the log; they are not logged one by one.
 	Summed      uint64 `json:"summed,omitempty"`
 	SummedBytes uint64 `json:"summed_bytes,omitempty"`
+	// Small are the allocations below the threshold, by estimate.
+	Small      float64 `json:"small,omitempty"`
+	SmallBytes float64 `json:"small_bytes,omitempty"`
+	// Peak is the most bytes of logged ones that lived at once in one process.
+	Peak uint64 `json:"peak,omitempty"`
 	// Absent says why there is no log.
 	Absent string `json:"absent,omitempty"`
 }

@@ -12,31 +12,67 @@ import (
 type Callers struct {
 	history *symbol.History
 	unwind  *unwind.Unwinder
-	known   map[*Stack][]uint64
+	known   map[*Stack]int
+	direct  map[directCall]int
+	places  []Place
+}
+
+// Place is where a process allocates: a chain of calls.
+type Place struct {
+	PID  int
+	Time uint64 // when it was met
+	// Sites are the return addresses, innermost first.
+	Sites []uint64
+}
+
+// directCall is a call whose stack is not known.
+type directCall struct {
+	pid  int
+	site uint64
 }
 
 // NewCallers returns what finds callers over the mappings of a recording.
 func NewCallers(history *symbol.History, files *symbol.Files) *Callers {
-	return &Callers{history: history, unwind: unwind.New(files, runtime.GOARCH), known: map[*Stack][]uint64{}}
+	return &Callers{history: history, unwind: unwind.New(files, runtime.GOARCH), known: map[*Stack]int{}, direct: map[directCall]int{}}
 }
 
 // maxCallers is how many callers of an allocation are kept.
 const maxCallers = 24
 
-// of returns the return addresses of an allocation, innermost first.
-func (c *Callers) of(l *Log, e *Event) []uint64 {
-	if e.Site == 0 {
-		return nil
+// Places are all that were met, by their numbers less one.
+func (c *Callers) Places() []Place { return c.places }
+
+// of returns the number of the place of an allocation, and its return addresses,
+// innermost first; 0 if nobody knows.
+func (c *Callers) of(l *Log, e *Event) (place int, sites []uint64) {
+	switch {
+	case e.Site == 0:
+		return 0, nil
+	case c == nil:
+		return 0, []uint64{e.Site}
+	case e.Stack == nil || e.Stack.Site != e.Site:
+		key := directCall{l.PID, e.Site}
+		if c.direct[key] == 0 {
+			c.direct[key] = c.add(Place{l.PID, e.Time, []uint64{e.Site}})
+		}
+		place = c.direct[key]
+	default:
+		place = c.at(l, e.Stack)
 	}
-	if c == nil || e.Stack == nil || e.Stack.Site != e.Site {
-		return []uint64{e.Site}
+	return place, c.places[place-1].Sites
+}
+
+// at returns the number of the place of a stack.
+func (c *Callers) at(l *Log, s *Stack) int {
+	if c.known[s] == 0 {
+		c.known[s] = c.add(Place{l.PID, s.Time, c.walk(l, s)})
 	}
-	sites, ok := c.known[e.Stack]
-	if !ok {
-		sites = c.walk(l, e.Stack)
-		c.known[e.Stack] = sites
-	}
-	return sites
+	return c.known[s]
+}
+
+func (c *Callers) add(p Place) int {
+	c.places = append(c.places, p)
+	return len(c.places)
 }
 
 // walk unwinds a stack. One copy stands for all stacks whose words within the

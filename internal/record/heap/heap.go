@@ -174,6 +174,28 @@ type Stack struct {
 	// frame pointers there.
 	Site, SP, Frame uint64
 	Words           []byte // from SP on
+	// Unlogged is what was allocated here and has no entries.
+	Unlogged Sums
+}
+
+// Sums are allocations that are not in a log one by one.
+type Sums struct {
+	// Calls and Bytes are of a place that does little else, or from after the end
+	// of the log.
+	Calls, Bytes uint64
+	// Hits are small allocations that were looked at, at distances of SmallEvery
+	// bytes on average; all small ones are SmallCalls and SmallBytes by estimate.
+	Hits                   uint64
+	SmallCalls, SmallBytes float64
+}
+
+// SmallEvery is how many bytes of small allocations one that is looked at stands
+// for.
+const SmallEvery = 16384
+
+func (s *Sums) add(o *Sums) {
+	s.Calls, s.Bytes, s.Hits = s.Calls+o.Calls, s.Bytes+o.Bytes, s.Hits+o.Hits
+	s.SmallCalls, s.SmallBytes = s.SmallCalls+o.SmallCalls, s.SmallBytes+o.SmallBytes
 }
 
 // End says why a log ended before its program.
@@ -200,9 +222,10 @@ type Log struct {
 	// disturb it; 0 if it did not. Nothing is known of memory from then on.
 	Ended uint64
 	Why   End
-	// Summed counts allocations of sites that do little else; they are not
-	// logged one by one.
-	Summed, SummedBytes uint64
+	// Stacks are the distinct ones, in the order in which they were met. Unplaced
+	// is what was allocated on others, which found no room.
+	Stacks   []*Stack
+	Unplaced Sums
 	// code are the bounds of the program and of its libraries.
 	code [4]uint64
 }
@@ -220,8 +243,8 @@ func (l *Log) Replay(objects *symbol.Objects, callers *Callers) (allocations int
 	freed := map[uint64]uint64{}
 	for i := range l.Events {
 		e := &l.Events[i]
-		if l.Ended > 0 && e.Time >= l.Ended && e.Kind != Fork {
-			continue // its end may be missing
+		if e.Kind != Fork && l.after(e) {
+			continue
 		}
 		switch e.Kind {
 		case Free:
@@ -236,23 +259,34 @@ func (l *Log) Replay(objects *symbol.Objects, callers *Callers) (allocations int
 			// meanwhile by another thread was freed before.
 			at := max(e.Time, freed[e.Addr])
 			delete(freed, e.Addr)
-			objects.Allocate(l.PID, at, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: callers.of(l, e)})
+			place, sites := callers.of(l, e)
+			objects.Allocate(l.PID, at, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: sites, Place: place})
 			allocations++
 		}
 	}
 	if l.Ended > 0 {
 		objects.FreeAll(l.PID, l.Ended)
 	}
+	for _, s := range l.Stacks {
+		if callers != nil && s.Unlogged != (Sums{}) {
+			callers.at(l, s) // it may have no entries
+		}
+	}
 	return allocations, copies
 }
 
+// after reports whether an entry was made when the log had ended: of an allocation
+// then the end may be missing.
+func (l *Log) after(e *Event) bool { return l.Ended > 0 && e.Time >= l.Ended }
+
 // Layout of the file; see shim/heap.c.
 const (
-	magic      = "ISOHEAP2"
+	magic      = "ISOHEAP3"
 	headSize   = 4096
 	recordSize = 48
 	stackKind  = 7
 	stackWords = 66
+	stackBytes = recordSize + 8*stackWords + recordSize // with what was not logged
 )
 
 // kinds are the numbers of the file's kinds.
@@ -265,15 +299,18 @@ func Parse(b []byte) (*Log, error) {
 		return nil, errors.New("not an allocation log")
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	l := &Log{PID: int(int32(u64(8))), Missed: u64(40), Ended: u64(48), Why: End(u64(56)), Summed: u64(64), SummedBytes: u64(72)}
+	l := &Log{PID: int(int32(u64(8))), Missed: u64(40), Ended: u64(48), Why: End(u64(56)), Unplaced: sumsAt(b[96:])}
 	for i := range l.code {
-		l.code[i] = u64(80 + 8*i)
+		l.code[i] = u64(64 + 8*i)
 	}
 	n := int(min(entries(b), uint64(len(b)-headSize)/recordSize))
 	stacks := map[uint64]*Stack{}
 	eachEntry(b, n, func(i, at int, kind uint32) {
-		if end := at + recordSize + 8*stackWords; kind == stackKind && end <= len(b) {
-			stacks[uint64(i)+1] = &Stack{Time: u64(at), SP: u64(at + 8), Frame: u64(at + 16), Site: u64(at + 24), Words: b[at+recordSize : end]}
+		if kind == stackKind && at+stackBytes <= len(b) {
+			words := at + recordSize
+			s := &Stack{Time: u64(at), SP: u64(at + 8), Frame: u64(at + 16), Site: u64(at + 24), Words: b[words : words+8*stackWords], Unlogged: sumsAt(b[words+8*stackWords:])}
+			stacks[uint64(i)+1] = s
+			l.Stacks = append(l.Stacks, s)
 		}
 	})
 	l.Events = make([]Event, 0, n)
@@ -290,6 +327,21 @@ func Parse(b []byte) (*Log, error) {
 	return l, nil
 }
 
+// sumsAt reads sums; calls of small allocations have 8 bits behind their point.
+func sumsAt(b []byte) Sums {
+	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	return Sums{Calls: u64(0), Bytes: u64(1), Hits: u64(2), SmallCalls: float64(u64(3)) / 256, SmallBytes: float64(u64(4))}
+}
+
+// Unlogged sums up what is not in the log one by one.
+func (l *Log) Unlogged() Sums {
+	sum := l.Unplaced
+	for _, s := range l.Stacks {
+		sum.add(&s.Unlogged)
+	}
+	return sum
+}
+
 // eachEntry calls f for every complete entry, and steps over the words that
 // follow a stack.
 func eachEntry(b []byte, n int, f func(i, at int, kind uint32)) {
@@ -301,7 +353,7 @@ func eachEntry(b []byte, n int, f func(i, at int, kind uint32)) {
 		}
 		f(i, at, kind)
 		if kind == stackKind {
-			i += 8 * stackWords / recordSize
+			i += stackBytes/recordSize - 1
 		}
 	}
 }

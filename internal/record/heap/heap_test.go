@@ -41,15 +41,16 @@ func file(count, capacity, missed uint64, entries ...[]byte) []byte {
 }
 
 func TestParse(t *testing.T) {
-	words := make([]byte, 8*stackWords)
+	words := make([]byte, stackBytes-recordSize)
 	words[0] = 7
-	b := file(16, 100, 9, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(0, 0x2000, 1, 1, 1, 0), entry(6, 0x7000, 0x7f00, 0x401, stackKind, 0), words,
+	words[8*stackWords] = 21 // calls that are not logged
+	b := file(uint64(4+stackBytes/recordSize), 100, 9, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(0, 0x2000, 1, 1, 1, 0), entry(6, 0x7000, 0x7f00, 0x401, stackKind, 0), words,
 		entry(6, 0x3000, 4096, 0x401, 3, 3), entry(7, 0x1000, 8200, 0, 0, 0))
 	l, err := Parse(b)
 	if err != nil || l.PID != 42 || l.Missed != 9 || len(l.Events) != 3 {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || e.Site != 0x401 || e.Stack == nil || e.Stack.SP != 0x7000 || e.Stack.Frame != 0x7f00 || e.Stack.Words[0] != 7 {
+	if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || e.Site != 0x401 || e.Stack == nil || e.Stack.SP != 0x7000 || e.Stack.Frame != 0x7f00 || e.Stack.Words[0] != 7 || len(e.Stack.Words) != 8*stackWords || e.Stack.Unlogged.Calls != 21 || l.Unlogged().Calls != 21 {
 		t.Errorf("%+v", e)
 	}
 	if e := l.Events[2]; e.Kind != Free || e.Site != 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/isobath/isobath/internal/data/gaps"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/allocated"
 	"github.com/isobath/isobath/internal/memory/assembly"
 	"github.com/isobath/isobath/internal/memory/cacheline"
 	"github.com/isobath/isobath/internal/memory/firsttouch"
@@ -43,6 +44,18 @@ func (s routes) touches(w http.ResponseWriter, r *http.Request, run *Samples) er
 	out := Touches{Objects: objects}
 	for _, o := range out.Objects {
 		out.Pages += o.Pages
+	}
+	return s.Answer(w, r, out)
+}
+
+// allocations answers what each place of the program allocates.
+func (s routes) allocations(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	if run.Allocations == nil {
+		return frame.BadRequest("this run has no log of allocations; 'isobath record' keeps one")
+	}
+	out, err := allocated.Sites(r.Context(), run.Allocations, run.Data.Table.Rows(), mostLines)
+	if err != nil {
+		return err
 	}
 	return s.Answer(w, r, out)
 }

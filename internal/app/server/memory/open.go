@@ -34,7 +34,7 @@ func open(id, name, path string, set *dataset.Set) *frame.Run {
 	part := &Samples{
 		Run: r, Manifest: &set.Run.Manifest, Data: set.Data, Engine: set.Engine, Places: set.Places, Topology: set.Topology,
 		Code: set.Run.Table(symbol.ListingTable), Names: set.Run.Names,
-		Gaps: set.Run.Table("gaps"), Touches: set.Run.Table("touches"),
+		Gaps: set.Run.Table("gaps"), Touches: set.Run.Table("touches"), Allocations: set.Run.Table("allocations"),
 	}
 	r.Put(part)
 	switch {

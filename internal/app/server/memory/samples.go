@@ -19,6 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/memory/allocated"
 	"github.com/isobath/isobath/internal/memory/assembly"
 	"github.com/isobath/isobath/internal/memory/cacheline"
 	"github.com/isobath/isobath/internal/memory/command"
@@ -48,6 +49,8 @@ type Samples struct {
 	// Gaps are the stretches in which samples were lost or throttled, Touches the
 	// page faults; nil where none were recorded.
 	Gaps, Touches *table.Table
+	// Allocations is what each place of the program allocated; nil if nobody knows.
+	Allocations *table.Table
 	// Names are the sentences that name objects after the fact; SaveNames keeps
 	// other ones, and is nil where nothing can be kept.
 	Names     string
@@ -220,6 +223,8 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Answers: Gaps{}, OfRun: here(s.gaps)},
 		{Method: "GET", Path: "runs/{id}/touches", Access: frame.Viewer, Does: "who touched the pages of each data object first", Command: "isobath report --touches",
 			Answers: Touches{}, OfRun: here(s.touches)},
+		{Method: "GET", Path: "runs/{id}/allocations", Access: frame.Viewer, Does: "what each place of the program allocates, how long that lives, and how much it is used", Command: "isobath report --allocations",
+			Answers: allocated.Allocations{}, OfRun: here(s.allocations)},
 		{Method: "GET", Path: "runs/{id}/names", Access: frame.Viewer, Does: "the sentences that say what objects are",
 			Answers: ObjectNames{}, OfRun: of(s.names)},
 		{Method: "GET", Path: "runs/{id}/why", Access: frame.Viewer, Does: "how the level of a sample was decided, by its row or the first of a selection", Command: "isobath why",
