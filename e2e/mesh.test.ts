@@ -2,7 +2,9 @@
 // on mesh files alone. What it says is compared with `isobath mesh`. It also
 // takes the pictures of the guide's chapter.
 
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -778,5 +780,69 @@ describe.skipIf(!SAMPLES || !CAN || !AMR)('the mesh page on real data', () => {
     expect(problems.filter((p) => !p.includes('400'))).toEqual([]);
     await page.close();
     await server.stop();
+  });
+});
+
+describe('cost per access', () => {
+  // Cell c is touched 1 + c % 3 times and has a sample; cell 5 is never touched.
+  const CELLS = 24;
+  const PROGRAM = `#include <stdlib.h>
+__attribute__((noinline)) static void sweep(volatile double *energy) {
+  for (int c = 0; c < ${CELLS}; c++)
+    for (int k = 0; k < (c == 5 ? 0 : 1 + c % 3); k++)
+      energy[c] = k;
+}
+int main(void) {
+  double *energy = malloc(${CELLS} * sizeof *energy);
+  sweep(energy);
+  free(energy);
+}
+`;
+
+  it('has its unit, its references, and the cells without any', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'isobath-e2e-accesses-'));
+    const file = (name: string): string => join(dir, name);
+    writeFileSync(file('sweep.c'), PROGRAM);
+    execFileSync('gcc', ['-O1', '-g', '-o', file('sweep'), file('sweep.c')]);
+    const record = ['record', '--refs', '--function', 'sweep', '--backend', 'step'];
+    isobath(...record, '-o', file('refs.isobath'), '--', file('sweep'));
+    const samples = Array.from({ length: CELLS }, (_, c) => `${c},60`);
+    writeFileSync(file('samples.csv'), `cell,latency\n${samples.join('\n')}\n`);
+    const mesh = 'DATASET STRUCTURED_POINTS\nDIMENSIONS 7 5 2\nORIGIN 0 0 0\nSPACING 1 1 1\n';
+    writeFileSync(file('mesh.vtk'), `# vtk DataFile Version 3.0\ncells\nASCII\n${mesh}`);
+    const accesses = ['--accesses', file('refs.isobath'), '--cell-bytes', 'energy=8'];
+    const server = await start('open', file('samples.csv'), '--mesh', file('mesh.vtk'), ...accesses);
+    const { page, problems } = await browser.open(
+      `${server.url}&v=1&page=mesh&o.m.field=latency_sum_per_access&o.m.show=both&o.m.variable=accesses`,
+    );
+    await drawn(page);
+    const legend = page.getByRole('region', { name: 'Legend of latency, sum per access' });
+    await expect.poll(() => legend.innerText()).toMatch(/cycles per access/);
+    expect(await legend.innerText()).toMatch(/no access recorded\s+1 cell\b/);
+    // Eight times 1 + 2 + 3, without the three of cell 5; and what the program keeps on its stack.
+    expect(await legend.getByLabel('References recorded').innerText()).toMatch(
+      /^on a cell\s+45\s+other data/,
+    );
+    const row = async (name: RegExp): Promise<string> =>
+      (await page.getByRole('row', { name }).innerText()).replace(/\s+/g, ' ');
+    await expect.poll(() => row(/^cells with a value/)).toBe('cells with a value 23 of 24');
+    expect([await row(/^smallest/), await row(/^largest/)]).toEqual(['smallest 20', 'largest 60']);
+    // The words beside the pointer are whole, wherever it is.
+    const stage = await boxOf(page, 'Mesh');
+    const card = page.locator('[data-view="Mesh"] .tip');
+    for (let k = 1; k < 12; k++) {
+      await page.mouse.move(stage.x + (stage.width * k) / 12, stage.y + stage.height / 2);
+      if (!(await card.isVisible())) continue;
+      const inside = await card.evaluate((e) => {
+        const [a, b] = [e.getBoundingClientRect(), e.parentElement!.getBoundingClientRect()];
+        return e.scrollWidth <= e.clientWidth && a.left >= b.left && a.right <= b.right;
+      });
+      expect(inside).toBe(true);
+    }
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+    rmSync(dir, { recursive: true });
   });
 });

@@ -51,6 +51,10 @@ func TestMeshAccesses(t *testing.T) {
 	if err := os.WriteFile(csv, []byte(samples.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	grid := filepath.Join(r.dir, "grid.vtk")
+	if err := os.WriteFile(grid, []byte("# vtk DataFile Version 3.0\ncells\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 13 2 2\nORIGIN 0 0 0\nSPACING 1 1 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	args := []string{csv, "--dims", "12", "--accesses", refs, "--cell-bytes", "energy=8", "--field", "latency_sum_per_access"}
 	out, err := meshOutput(t, append(args, "--json", "--values")...)
 	if err != nil {
@@ -78,6 +82,17 @@ func TestMeshAccesses(t *testing.T) {
 	}
 	if text, err := meshOutput(t, args...); err != nil || !strings.Contains(text, "21 to cells") || !strings.Contains(text, "no value in 1 cells") {
 		t.Errorf("%v: %s", err, text)
+	}
+	// A name that nothing has is refused, also beside one that is right, and before a page is served.
+	for _, objects := range []string{"enrgy=8", "energy=8,pressur=8"} {
+		wrong := []string{"--accesses", refs, "--cell-bytes", objects}
+		if _, err := meshOutput(t, append(args[:3:3], wrong...)...); err == nil || !strings.Contains(err.Error(), "nothing touches object") {
+			t.Errorf("%s: %v", objects, err)
+		}
+		out, err := r.command(append([]string{"open", csv, "--mesh", grid, "--no-browser", "--port", "0"}, wrong...)...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "nothing touches object") || !strings.Contains(string(out), "energy") {
+			t.Errorf("open with %s: %v: %s", objects, err, out)
+		}
 	}
 	if _, err := meshOutput(t, append(args[:3:3], "--accesses", csv, "--cell-bytes", "energy=8")...); err == nil || !strings.Contains(err.Error(), "no references") {
 		t.Errorf("samples in place of references: %v", err)

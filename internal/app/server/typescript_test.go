@@ -94,6 +94,7 @@ var wireAreas = []struct {
 	{"mesh", [][]string{
 		{"internal/domain/mesh/project.go", "Counts", "Mode"},
 		{"internal/domain/mesh/correlate.go", "Correlation", "CategoryStats", "Density"},
+		{"internal/domain/mesh/accesses.go", "AccessCounts"},
 		{"internal/domain/mesh/overtime.go", "TimeRow"},
 		{"internal/domain/mesh/rank.go", "Explained", "RankedVariables"},
 		{"internal/domain/mesh/separate.go", "Separation", "SubjectsShare"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -57,6 +58,29 @@ func (v *View) AccessCounts(ctx context.Context, p *Placed) (AccessCounts, error
 		return AccessCounts{}, err
 	}
 	return t.counts, nil
+}
+
+// knowObjects refuses objects over the cells that neither references nor samples name:
+// what a misspelt one has would be missing from every cell. References must name one.
+func (v *View) knowObjects() error {
+	refs := v.settings.References
+	if refs == nil || len(v.columns.CellBytes) == 0 {
+		return nil
+	}
+	o, err := objectBytes(refs, v.columns.CellBytes)
+	if err != nil {
+		return err
+	}
+	unknown := maps.Clone(v.columns.CellBytes)
+	for _, c := range []*table.Column{o.object, v.Table.Column(samples.Symbol)} {
+		if c != nil {
+			maps.DeleteFunc(unknown, func(name string, _ int) bool { _, ok := c.Code(name); return ok })
+		}
+	}
+	if len(unknown) > 0 {
+		return noObject(o.object, unknown)
+	}
+	return nil
 }
 
 var errNoAccesses = errors.New("how often cells are accessed is not known: record every reference with 'isobath record --refs', " +

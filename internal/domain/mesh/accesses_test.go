@@ -173,20 +173,26 @@ func TestNoAccesses(t *testing.T) {
 		{"no references", one, Settings{Columns: Columns{CellBytes: map[string]int{"e": 8}}}, "samples_per_access", "record --refs"},
 		{"no layout", one, Settings{References: refs.table(t)}, "samples_per_access", "--cell-bytes"},
 		{"another object", one, Settings{References: refs.table(t), Columns: Columns{CellBytes: map[string]int{"rho": 8}}}, "samples_per_access", "there are e"},
+		{"an object more", one, Settings{References: refs.table(t), Columns: Columns{CellBytes: map[string]int{"e": 8, "rho": 8}}}, "samples_per_access", "object rho; there are e"},
 		{"no bytes", one, Settings{References: refs.table(t), Columns: Columns{CellBytes: map[string]int{"e": 0}}}, "samples_per_access", "0 bytes per cell"},
 		{"blocks", two, Settings{References: refs.table(t), Columns: Columns{CellBytes: map[string]int{"e": 8}}}, "samples_per_access", "one block"},
 		{"a mean", one, Settings{References: refs.table(t), Columns: Columns{CellBytes: map[string]int{"e": 8}}}, "latency_avg_per_access", "samples and sums"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			view, err := NewView(t.Context(), seriesOf(t.Context(), &grid.Mesh{Blocks: tt.blocks}), rows.table(t), tt.set)
-			check(t, err)
-			p, err := view.At(t.Context(), 0)
-			check(t, err)
-			spec, err := ParseField(tt.field, view.Table)
-			if err == nil {
-				_, err = p.Field(t.Context(), view.Table, nil, Window{}, spec)
-			}
+			err := func() error {
+				view, err := NewView(t.Context(), seriesOf(t.Context(), &grid.Mesh{Blocks: tt.blocks}), rows.table(t), tt.set)
+				if err != nil {
+					return err
+				}
+				p, err := view.At(t.Context(), 0)
+				check(t, err)
+				spec, err := ParseField(tt.field, view.Table)
+				if err == nil {
+					_, err = p.Field(t.Context(), view.Table, nil, Window{}, spec)
+				}
+				return err
+			}()
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one about %q", err, tt.want)
 			}

@@ -64,6 +64,9 @@ func NewView(ctx context.Context, s *Series, t *table.Table, set Settings) (*Vie
 	if v.samples, err = FromTable(ctx, t, v.columns); err != nil {
 		return nil, err
 	}
+	if err := v.knowObjects(); err != nil {
+		return nil, err
+	}
 	v.several = severalOwners(ctx, t)
 	if v.samples.Cell == nil {
 		v.positions = positionsOf(ctx, t, v.columns)

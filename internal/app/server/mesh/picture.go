@@ -32,6 +32,7 @@ type keptField struct {
 	lo, hi, sum float64
 	covered     int
 	spread      []float64
+	accesses    *mesh.AccessCounts // nil: it has nothing to do with them
 }
 
 // fieldKey and shellKey name what is kept, by the question.
@@ -78,6 +79,13 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 	if err != nil {
 		return nil, nil, err
 	}
+	if f.Spec.PerAccess || a.Variable == mesh.Accesses {
+		counts, err := m.View.AccessCounts(ctx, placed)
+		if err != nil {
+			return nil, nil, frame.WrongAsk(err)
+		}
+		f.accesses = &counts
+	}
 	f.lo, f.hi, f.sum, f.covered = f.Stats()
 	f.spread = f.Spread()
 	m.kept.Keep(fieldKey(k), f.Bytes(), f)
@@ -119,9 +127,9 @@ func (m *Mesh) selected(ctx context.Context, filter, where string) (table.Bits, 
 
 // fieldHead is what an answer says about a field besides its values.
 func (m *Mesh) fieldHead(ask *MeshFieldAsk, f *keptField) MeshFieldAnswer {
-	head := MeshFieldAnswer{Name: ask.Variable, Provenance: m.variableOrigin(ask), Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Change: f.Changed, Uncertain: f.Uncertain(), Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
+	head := MeshFieldAnswer{Name: ask.Variable, Provenance: m.variableOrigin(ask), Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Change: f.Changed, Uncertain: f.Uncertain(), Spread: frame.List(f.spread), Accesses: f.accesses, Columns: []frame.ColumnRef{}}
 	if ask.Variable == "" {
-		head.Name, head.Counts = f.Name(), &f.Counts
+		head.Name, head.Counts, head.NoAccess = f.Name(), &f.Counts, f.NoAccess
 		head.Unit, head.Provenance = m.origin(f.Spec)
 	}
 	return head

@@ -107,6 +107,11 @@ type MeshFieldAnswer struct {
 	Covered    int               `json:"covered"`
 	Counts     *mesh.Counts      `json:"counts"` // null for variables
 	Change     bool              `json:"change"` // values are changes since another dump
+	// Accesses says what became of the recorded references, of a field that is shared out
+	// over them and of their number; null for others. NoAccess counts cells with samples
+	// that have no value, because no access to them was recorded.
+	Accesses *mesh.AccessCounts `json:"accesses"`
+	NoAccess int                `json:"no_access"`
 	// Uncertain says that a value rests on too little where the samples are few: it is
 	// a mean, an order statistic or a change, and no count.
 	Uncertain bool `json:"uncertain"`

@@ -56,6 +56,15 @@ export interface Density {
   readonly counts: readonly number[];
 }
 
+// AccessCounts says what became of the recorded references. Recorded is the sum of the
+// others.
+export interface AccessCounts {
+  readonly recorded: number;
+  readonly on_cells: number;
+  readonly other: number; // to data whose layout over cells is not known
+  readonly out_of_range: number; // beyond the last cell
+}
+
 // TimeRow is one region: the cells whose variable lies between Low and High in the dump
 // of the column. Where no sample is, there is no value.
 export interface TimeRow {
@@ -221,6 +230,11 @@ export interface MeshFieldAnswer {
   readonly covered: number;
   readonly counts: Counts | null; // null for variables
   readonly change: boolean; // values are changes since another dump
+  // Accesses says what became of the recorded references, of a field that is shared out
+  // over them and of their number; null for others. NoAccess counts cells with samples
+  // that have no value, because no access to them was recorded.
+  readonly accesses: AccessCounts | null;
+  readonly no_access: number;
   // Uncertain says that a value rests on too little where the samples are few: it is
   // a mean, an order statistic or a change, and no count.
   readonly uncertain: boolean;
