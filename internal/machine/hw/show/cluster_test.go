@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -98,6 +99,41 @@ func TestClusterTree(t *testing.T) {
 	}
 	if h := tree.Children[4]; h.Type != "Host" || h.ID != "Host:4" || h.Name != "node04" || h.CPUs != "0-1" || h.Samples != 1000 || h.Children[0].Children[1].ID != "L1:1@Host:4" {
 		t.Errorf("%+v", h)
+	}
+}
+
+// Many hosts are small pictures, the odd one first and bold, and of very many only
+// those that are most unlike the others. Everything of a host is in its picture.
+func TestManyHostsDrawings(t *testing.T) {
+	for _, hosts := range []int{9, 40} {
+		v := clusterView(t, hosts, 7)
+		drawn := min(hosts, mostPictures)
+		for name, draw := range map[string]func(canvas.Canvas, *Drawing) error{"sunburst": v.Sunburst, "icicle": v.Icicle} {
+			var b bytes.Buffer
+			if err := draw(canvas.NewSVG(&b), &Drawing{Theme: Light}); err != nil {
+				t.Fatal(err)
+			}
+			svg := b.String()
+			if n := strings.Count(svg, ">CPU 1 of node"); n != drawn {
+				t.Errorf("%s: %d second CPUs of %d hosts", name, n, hosts)
+			}
+			captions := regexp.MustCompile(`<text[^>]*>node\d\d</text>`).FindAllString(svg, -1)
+			if len(captions) != drawn || !strings.Contains(captions[0], ">node07<") || !strings.Contains(captions[0], `font-weight="600"`) || strings.Contains(captions[1], "600") {
+				t.Errorf("%s: the hosts are %q", name, captions)
+			}
+			if !regexp.MustCompile(`>\d+\.\d off in L1<`).MatchString(svg) {
+				t.Errorf("%s: nothing says how far the odd host is off", name)
+			}
+			if want := fmt.Sprintf("%d hosts, ", hosts); !strings.Contains(svg, want) || strings.Contains(svg, "the 24 most unlike") != (hosts > drawn) {
+				t.Errorf("%s of %d hosts has another heading", name, hosts)
+			}
+		}
+	}
+	alone := clusterView(t, 40, 7)
+	alone.Samples = nil
+	var b bytes.Buffer
+	if err := alone.Sunburst(canvas.NewSVG(&b), &Drawing{}); err != nil || !strings.Contains(b.String(), "the first 24") {
+		t.Errorf("hosts without samples: %v", err)
 	}
 }
 

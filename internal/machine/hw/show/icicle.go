@@ -13,6 +13,9 @@ const (
 
 // Icicle draws the tree as rows under the machine, CPUs at the bottom.
 func (v *View) Icicle(c canvas.Canvas, d *Drawing) error {
+	if drawn, of := v.hosts(); drawn != nil {
+		return newPicture(c, v, d, "row").drawHosts(drawn, of, hostsWidth(d), "Icicles", smallIcicle)
+	}
 	width := d.Side
 	if width == 0 {
 		width = 900

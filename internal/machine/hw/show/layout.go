@@ -96,7 +96,9 @@ func newLayout(v *View, m Measure) *layout {
 	for _, k := range kinds {
 		l.addRing(k)
 	}
-	l.connect()
+	if drawn, _ := v.hosts(); drawn == nil { // pictures of many hosts have no links
+		l.connect()
+	}
 	for _, kid := range v.Topology.Root().Kids {
 		if r := &l.resources[kid]; !r.Aside {
 			from, _ := l.span(r)

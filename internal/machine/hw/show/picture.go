@@ -141,6 +141,14 @@ func (s *picture) legend(x, y, width, thickest float64) float64 {
 	if s.view.Samples == nil {
 		return s.sizes(x, y, width)
 	}
+	y = s.scales(x, y, width)
+	y = s.linkRows(x, y+10, width, thickest)
+	y = s.virtualRows(x, y+6, width)
+	return s.unplacedRows(x, y+6, width)
+}
+
+// scales says what the colours are.
+func (s *picture) scales(x, y, width float64) float64 {
 	th := s.theme
 	title := map[Measure]string{ByLatency: capital(s.view.unit()) + " served or issued", BySamples: "Samples served or issued", ByMean: "Mean " + s.view.unit()}
 	if s.view.Amounts != nil {
@@ -160,10 +168,7 @@ func (s *picture) legend(x, y, width, thickest float64) float64 {
 	for i := len(s.layout.rings) - 1; i >= 0; i-- {
 		y = s.scaleRow(s.layout.rings[i], x, y, width)
 	}
-	y = s.sameRow(x, y)
-	y = s.linkRows(x, y+10, width, thickest)
-	y = s.virtualRows(x, y+6, width)
-	return s.unplacedRows(x, y+6, width)
+	return s.sameRow(x, y)
 }
 
 func (s *picture) scaleRow(r *ring, x, y, width float64) float64 {

@@ -19,6 +19,9 @@ const legendWidth = 216
 
 // Sunburst draws the tree as rings around the machine, CPUs outermost.
 func (v *View) Sunburst(c canvas.Canvas, d *Drawing) error {
+	if drawn, of := v.hosts(); drawn != nil {
+		return newPicture(c, v, d, "ring").drawHosts(drawn, of, hostsWidth(d), "Sunbursts", smallSunburst)
+	}
 	side := d.Side
 	if side == 0 {
 		side = 640
