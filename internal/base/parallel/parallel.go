@@ -44,13 +44,15 @@ func Workers() int { return runtime.GOMAXPROCS(0) }
 // Each calls do for every number below n, as many at once as there are
 // processors; they are handed out in order, one at a time. worker is below
 // Workers, and no two calls at once have the same: what belongs to a worker needs
-// no lock. The first error, panic or end of the context ends the loop.
+// no lock. The first error, panic or end of the context ends the loop. Long work
+// stands back between calls (Turns).
 func Each(ctx context.Context, n int, do func(ctx context.Context, worker, i int) error) error {
 	g := NewGroup(ctx)
 	var next atomic.Int64
 	for w := range min(Workers(), n) {
 		g.Go(func(ctx context.Context) error {
 			for ctx.Err() == nil {
+				StandBack(ctx)
 				i := int(next.Add(1)) - 1
 				if i >= n {
 					return nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -211,6 +212,7 @@ func accumulate(ctx context.Context, m *measure, order *along, leaves []Node, pr
 		for k, row := range s.rows {
 			at := s.first + k
 			if at%65536 == 0 {
+				parallel.StandBack(ctx)
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -296,6 +298,7 @@ func (t *Tree) merge(ctx context.Context, m *measure, p *prefix, progress Progre
 			continue // one of them is part of a larger node by now
 		}
 		if len(t.Merges)%1024 == 0 {
+			parallel.StandBack(ctx)
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -223,15 +224,24 @@ func (l *insightSearch) uncertainty(share float64) float64 {
 	return math.Sqrt(share*(1-share)*l.squares) / l.cost
 }
 
-// rows yields the selected rows.
+// rows yields the selected rows, and lets answers that somebody waits for go first.
 func (l *insightSearch) rows(yield func(int) bool) {
-	if l.selected != nil {
-		l.selected.All()(yield)
-		return
-	}
-	for i := range l.data.Table.Rows() {
-		if !yield(i) {
-			return
+	n := l.data.Table.Rows()
+	for from := 0; from < n; from += blockRows {
+		parallel.StandBack(l.ctx)
+		to := min(from+blockRows, n)
+		if l.selected == nil {
+			for i := from; i < to; i++ {
+				if !yield(i) {
+					return
+				}
+			}
+			continue
+		}
+		for i := range l.selected[from/64 : (to+63)/64].All() {
+			if !yield(from + i) {
+				return
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -137,6 +138,7 @@ func radix(ctx context.Context, from []keyed) ([]keyed, error) {
 	}
 	to := make([]keyed, len(from))
 	for shift := 0; shift < bits.Len64(most-least); shift += digit {
+		parallel.StandBack(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -112,8 +112,10 @@ func (g *Guide) equalCount(ctx context.Context, m *measure, o *StripOptions) ([]
 	err = order.each(ctx, m, func(s *stretch) error {
 		for k, row := range s.rows {
 			at, value := s.first+k, s.value(k)
-			if at%blockRows == 0 && ctx.Err() != nil {
-				return ctx.Err()
+			if at%blockRows == 0 {
+				if parallel.StandBack(ctx); ctx.Err() != nil {
+					return ctx.Err()
+				}
 			}
 			for i*order.n/o.Windows <= from { // no sample is left for it
 				i++
@@ -285,6 +287,7 @@ func (g *Guide) divide(ctx context.Context, c *table.Column, o *StripOptions) (*
 func inParts(ctx context.Context, rows int, do func(worker, from, to int)) error {
 	return parallel.Parts(ctx, rows, parallel.Workers(), func(ctx context.Context, w, from, to int) error {
 		for ; from < to && ctx.Err() == nil; from += blockRows {
+			parallel.StandBack(ctx)
 			do(w, from, min(from+blockRows, to))
 		}
 		return nil

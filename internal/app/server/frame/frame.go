@@ -44,6 +44,8 @@ type Frame struct {
 	// Hold returns another open run, which stays open until release is called;
 	// nil if it is not open or being closed.
 	Hold func(id string) (run *Run, release func())
+	// Turns are those of answers that pictures wait for, before searches.
+	Turns parallel.Turns
 }
 
 // Messages is the name of the kind that a RunSummary speaks of.

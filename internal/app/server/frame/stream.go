@@ -55,16 +55,17 @@ type Told = func(stage string, done, total int)
 // Watched does long work for a request and answers with its result. A client
 // that accepts events is told how far the work is, and the result is the last
 // event: "done", or "failed" with a Failure. Taking the request back ends the
-// work, and so does not reading the events.
+// work, and so does not reading the events. Answers that pictures wait for go
+// before it.
 func (f *Frame) Watched(w http.ResponseWriter, r *http.Request, work func(context.Context, Told) (any, error)) error {
 	if r.Header.Get("Accept") != TypeEvents {
-		answer, err := work(r.Context(), nil)
+		answer, err := work(f.Turns.Behind(r.Context()), nil)
 		if err != nil {
 			return WrongAsk(err)
 		}
 		return f.Answer(w, r, answer)
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(f.Turns.Behind(r.Context()))
 	defer cancel()
 	// The work never waits for the client: it holds locks that others wait for.
 	newest := make(chan Progress, 1)

@@ -31,6 +31,7 @@ func (s routes) ask(w http.ResponseWriter, r *http.Request, run *Samples) error 
 	if err := frame.ReadJSON(w, r, &a); err != nil {
 		return err
 	}
+	defer s.Turns.First()()
 	head, body, err := run.Answer(r.Context(), &a)
 	if err != nil {
 		return err

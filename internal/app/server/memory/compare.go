@@ -32,7 +32,7 @@ func (s routes) compare(w http.ResponseWriter, r *http.Request, run *Samples) er
 		metric = compare.Cost
 	}
 	opt.Questions = []compare.Question{{By: a.By, Metric: metric}}
-	c, err := compare.Runs(r.Context(), []compare.Run{sideA}, []compare.Run{sideB}, opt)
+	c, err := compare.Runs(s.Turns.Behind(r.Context()), []compare.Run{sideA}, []compare.Run{sideB}, opt)
 	if err != nil {
 		return refusedComparison(r.Context(), err)
 	}

@@ -36,7 +36,7 @@ func (s routes) strip(w http.ResponseWriter, r *http.Request, run *Samples) erro
 	if err != nil {
 		return err
 	}
-	strip, err := run.guideTo().Strip(r.Context(), a.Options(where))
+	strip, err := run.guideTo().Strip(s.Turns.Behind(r.Context()), a.Options(where))
 	if err != nil {
 		return frame.WrongAsk(err)
 	}

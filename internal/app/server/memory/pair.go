@@ -166,7 +166,7 @@ func (s routes) changes(w http.ResponseWriter, r *http.Request, run *Samples) er
 		return err
 	}
 	defer release()
-	found, err := compare.What(r.Context(), a, b, compare.Options{Common: true})
+	found, err := compare.What(s.Turns.Behind(r.Context()), a, b, compare.Options{Common: true})
 	if err != nil {
 		return refusedComparison(r.Context(), err)
 	}
