@@ -40,6 +40,7 @@ var ofPrograms = []unknown{
 	{"errors.xml", "--tool=callgrind", "gcc -o p p.c && valgrind --xml=yes --xml-file=errors.xml ./p"},
 	{"errors.txt", "--tool=callgrind", "gcc -o p p.c && valgrind --log-file=errors.txt ./p"},
 	{"counters.txt", "counters of perf stat", "perf stat -e task-clock -o counters.txt true"},
+	{"report.perf", "a report of perf", "perf record -q -e task-clock -o p.data true && perf report -i p.data --stdio > report.perf"},
 	{"counters.csv", "counters of perf stat", "perf stat -x, -e task-clock -o counters.csv true"},
 	{"v8.cpuprofile", "a profile of V8", "node --cpu-prof --cpu-prof-name=v8.cpuprofile -e 0"},
 	{"v8.heapprofile", "a heap profile of V8", "node --heap-prof --heap-prof-name=v8.heapprofile -e 0"},
