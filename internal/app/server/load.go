@@ -58,7 +58,9 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 		case kind.Trace:
 			return messages.Open(ctx, path, content.Format, opt.Sources)
 		case kind.Refs:
-			return references.Open(ctx, path, content.Format, l.Binary, opt.Sources)
+			return references.Open(ctx, path, content.Format, l.Binary, opt.Sources, func(records int64) {
+				progress(frame.Progress{Stage: "reading", Rows: records})
+			})
 		case kind.Mesh:
 			return mesh.Open(ctx, path)
 		}

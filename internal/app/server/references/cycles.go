@@ -7,7 +7,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
+	"math/bits"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -158,13 +160,13 @@ func New(path, format, binary string) (*Refs, error) {
 const noTopology = "a reference trace has no hardware topology"
 
 // Open opens a foreign reference trace as a run.
-func Open(ctx context.Context, path, format, binary string, sources []string) (*frame.Run, error) {
+func Open(ctx context.Context, path, format, binary string, sources []string, progress func(records int64)) (*frame.Run, error) {
 	r, err := New(path, format, binary)
 	if err != nil {
 		return nil, err
 	}
 	run := &frame.Run{Name: filepath.Base(path), Path: path, Kind: string(kind.Refs), Format: format, TopologyNote: noTopology}
-	return run, r.prepare(ctx, run, slices.Concat([]string{filepath.Dir(path)}, sources))
+	return run, r.prepare(ctx, run, slices.Concat([]string{filepath.Dir(path)}, sources), progress)
 }
 
 // Join adds to a run the trace whose table lies in it, alone or beside samples.
@@ -200,7 +202,7 @@ func Demo(ctx context.Context) ([]*frame.Run, error) {
 			return refset.Known(src, nil, demo.Particles.Machine), nil
 		}
 		run := &frame.Run{Name: c.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
-		if err := r.prepare(ctx, run, nil); err != nil {
+		if err := r.prepare(ctx, run, nil, func(int64) {}); err != nil {
 			return nil, fmt.Errorf("demo: %s: %w", c.Name, err)
 		}
 		runs = append(runs, run)
@@ -231,7 +233,7 @@ func DemoLocality(ctx context.Context) ([]*frame.Run, error) {
 		return refset.Known(src, objects, d.Machine), nil
 	}
 	run := &frame.Run{Name: d.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
-	if err := r.prepare(ctx, run, nil); err != nil {
+	if err := r.prepare(ctx, run, nil, func(int64) {}); err != nil {
 		return nil, fmt.Errorf("demo: %s: %w", d.Name, err)
 	}
 	return []*frame.Run{run}, nil
@@ -245,29 +247,40 @@ func demoFile(open func() (refs.Reader, error), texts map[string][]byte) func() 
 }
 
 // prepare reads the trace once: to know what it holds and which sources it
-// names, and to be sure that it can be read.
-func (r *Refs) prepare(ctx context.Context, run *frame.Run, folders []string) error {
-	a, err := r.find(ctx, CyclesAsk{Thread: -1}, nil)
+// names, and to be sure that it can be read. Nothing of it is kept, and what takes
+// long waits until somebody asks for it.
+func (r *Refs) prepare(ctx context.Context, run *frame.Run, folders []string, progress func(records int64)) error {
+	src, err := r.Open()
 	if err != nil {
 		return err
 	}
-	tr := a.view.R.Trace
-	for _, t := range a.threads {
-		r.records += t.Records
+	defer src.Close()
+	about := src.About()
+	r.HasPC = about.Has&refs.HasPC != 0
+	mixed := uint64(0)
+	code := map[uint64]bool{}
+	err = refs.Each(src, func(batch []refs.Ref) error {
+		for i := range batch {
+			ref := &batch[i]
+			mixed = bits.RotateLeft64(mixed, 5) ^ ref.Addr*0x9e3779b97f4a7c15 ^ ref.PC
+			if r.Program != nil {
+				code[ref.PC] = true
+			}
+		}
+		r.records += int64(len(batch))
+		progress(r.records)
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	if r.records == 0 {
+		return frame.BadRequest("%s holds no references", run.Name)
 	}
 	h := sha256.New()
-	for i := 0; i < len(tr.Syms); i += max(1, len(tr.Syms)/frame.IdentityRows) {
-		fmt.Fprintln(h, tr.Syms[i])
-	}
-	fmt.Fprintln(h, len(tr.Syms), tr.Symbols)
+	fmt.Fprintln(h, mixed, r.records)
 	run.ID = frame.Identity(run.Name, h)
-	run.Warnings = a.notes
-	var files []string
-	for _, s := range tr.Sites {
-		if s.Place.File != "" && !slices.Contains(files, s.Place.File) {
-			files = append(files, s.Place.File)
-		}
-	}
+	run.Warnings = slices.Clone(about.Notes)
 	run.Sources = map[string]source.File{}
 	for name := range run.Texts {
 		run.Sources[name] = source.File{Name: name}
@@ -276,17 +289,29 @@ func (r *Refs) prepare(ctx context.Context, run *frame.Run, folders []string) er
 	if r.Program != nil { // the user named it: its sources are where it says
 		find = source.FindOwn
 	}
-	for name, m := range find(files, folders) {
+	for name, m := range find(r.sourceFiles(about, code), folders) {
 		if r.own == nil {
 			r.own = map[string]bool{}
 		}
 		run.Sources[name], r.own[name] = m.File, ownSource(m.Path())
 	}
-	levels := a.view.Levels
-	a.view = spiral.New(a.view.R, r.isOwn)
-	a.view.Levels = levels
 	run.Put(r)
 	return nil
+}
+
+// sourceFiles are the files that a trace names, or its program for the code that
+// ran.
+func (r *Refs) sourceFiles(about *refs.About, code map[uint64]bool) []string {
+	named := map[string]bool{}
+	for _, p := range about.Places {
+		named[p.File] = true
+	}
+	for pc := range code {
+		file, _, _ := r.Program.Line(pc)
+		named[file] = true
+	}
+	delete(named, "")
+	return slices.Sorted(maps.Keys(named))
 }
 
 // owns notes which of the sources of a recorded run are the user's. Its
