@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // turnsOf reads a list of positions: how far each window has turned. Places are
@@ -47,6 +49,7 @@ func turnsOf(t *testing.T, file string) []float64 {
 // TestCyclesFrames: the first frame is the one class and the last the other, as
 // --json has them; between, every window moves evenly.
 func TestCyclesFrames(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	dir := filepath.Join(t.TempDir(), "a", "frames")
 	out, err := isobath(t, "cycles", nestedCSV(t, 4, 5, 1), "--frames", dir, "--morph", "0:1", "--json")
 	if err != nil {

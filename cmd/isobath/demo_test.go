@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestExamplesKeepTheirWord holds that no answer, error or proposed command names
 // the folder that an example lies in while the command runs.
 func TestExamplesKeepTheirWord(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, c := range []struct{ line, want string }{
 		{"diff demo demo:fixed", "(modelled), demo:fixed"},
 		{"diff demo demo:fixed --json", `"demo:fixed"`},
@@ -35,6 +38,7 @@ func TestExamplesKeepTheirWord(t *testing.T) {
 // TestExampleFindsItsMesh holds that samples of the stencil program lie on its mesh
 // without being told where that is and how coarse.
 func TestExampleFindsItsMesh(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, line := range []string{"mesh demo", "mesh demo:fixed", "mesh demo --mesh demo:mesh"} {
 		out, err := isobath(t, strings.Fields(line)...)
 		if err != nil || !strings.Contains(out, " 0 out of range") {
@@ -50,6 +54,7 @@ func TestExampleFindsItsMesh(t *testing.T) {
 // TestUnpackReplacesNothing holds that an example that is there already is kept,
 // with a sentence about what the verb can do.
 func TestUnpackReplacesNothing(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, name := range []string{"stencil", "messages", "cycles", "locality", "mesh", "compare"} {
 		folder := t.TempDir()
 		if _, err := isobath(t, "demo", name, "--unpack", folder); err != nil {

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestExportPNG: the picture of the machine as pixels, as wide as asked for.
 func TestExportPNG(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(in("samples.csv"), []byte("cpu,level,latency\n0,L1,4\n0,L3,40\n1,L2,12\n"), 0o666); err != nil {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestSumsAreNoSamples holds that info says what the rows of a profile are and
@@ -52,6 +54,7 @@ func TestUnpackCompared(t *testing.T) {
 // TestExampleOnItsMesh holds that an example is also taken where a mesh is named,
 // and that all its samples that touch a cell have one.
 func TestExampleOnItsMesh(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	text, err := isobath(t, "mesh", "demo", "--mesh", "demo:mesh", "--per-cell", "24x1x12")
 	if err != nil {
 		t.Fatal(err)

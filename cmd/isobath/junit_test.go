@@ -77,6 +77,7 @@ func TestJUnitSchema(t *testing.T) {
 // command: its name, properties in which , and : are escaped, and a text without
 // an end of line.
 func TestGitHubCommands(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	form := regexp.MustCompile(`^::(error|warning|notice) ((file=[^,:\s]+,line=[1-9]\d*,)?title=[^,:]+)::([^%]|%25|%0A|%0D)+$`)
 	for _, command := range []string{"report demo --format github", "insights demo --format github", "diff demo demo:fixed --format github", "steps demo:messages --format github", "advise demo:locality --machine classic --format github"} {
 		lines, placed := strings.Split(strings.TrimSuffix(printedBy(t, command), "\n"), "\n"), 0

@@ -200,6 +200,7 @@ func demoRun(t *testing.T, open func() (*demo.Run, error)) string {
 // whatif/programs/cases.txt delays, objects those that the locality programs were
 // written to waste.
 func TestAgentFindsWhatWasPlanted(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	whatif, locality := test.Fixture(t, "whatif"), test.Fixture(t, "locality")
 	trace := func(name, with string) string { return filepath.Join(whatif, "traces", name, with+".otf2") }
 	refs := func(name string) string { return filepath.Join(locality, "traces", name+".csv.gz") }
@@ -296,6 +297,7 @@ func TestAgentReadsOnlyItsFiles(t *testing.T) {
 // answer, typed into a shell, prints that answer, and that the answer says what it
 // is about and where its numbers come from.
 func TestAgentCommandsGiveTheAnswerAgain(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	file := plantedCSV(t, "it's mine.csv", func(int, int) int { return 20 })
 	c := startMCP(t, "demo", "demo:fixed", "demo:messages", "demo:cycles", file, "--bytes=10000000")
 	asked := map[string]bool{}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
@@ -134,6 +135,7 @@ func TestOpenTogether(t *testing.T) {
 // TestOpenExampleHasItsMesh: samples of the stencil program lie on its mesh however
 // they are opened; those of other programs, and on other meshes, do not.
 func TestOpenExampleHasItsMesh(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, c := range []struct {
 		words []string
 		want  []bool
