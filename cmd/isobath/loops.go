@@ -176,13 +176,22 @@ func loopJSON(l *tree.Loop) map[string]any {
 	row := tripsJSON(&l.Trips)
 	row["skipped"] = known(l.Skipped, !l.Unknown.Spread)
 	maps.Copy(row, map[string]any{
-		"kind": l.Kind, "function": l.Function, "home": l.Home, "ip": fmt.Sprintf("%#x", l.Head), "file": baseName(l.File), "line": l.Line, "text": l.Text,
+		"kind": l.Kind, "function": l.Function, "home": l.Home, "ip": address(l.Head), "file": baseName(l.File), "line": l.Line, "text": l.Text,
 		"depth": l.Depth, "parent": index(l.Parent),
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
 		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
 		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
 	})
 	return row
+}
+
+// address is where code is, null where there is none.
+func address(pc uint64) *string {
+	if pc == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%#x", pc)
+	return &text
 }
 
 // baseName is the last part of a path; of a file that is not known, nothing.

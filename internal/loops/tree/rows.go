@@ -35,8 +35,10 @@ func (b *build) tree() *Tree {
 // row describes a loop without its counts.
 func (b *build) row(row int) Loop {
 	gr := &b.groups[b.members[row][0]]
-	l := Loop{Kind: Plain, Home: b.functions[gr.function].name, Parent: -1, Factor: 1, Exact: !b.rebuilt,
-		Head: b.basics[b.loops[gr.machines[0]].header].start}
+	l := Loop{Kind: Plain, Home: b.functions[gr.function].name, Parent: -1, Factor: 1, Exact: !b.rebuilt}
+	if len(gr.machines) > 0 { // else it went round nowhere in the code
+		l.Head = b.basics[b.loops[gr.machines[0]].header].start
+	}
 	for _, g := range b.members[row] {
 		for _, m := range b.groups[g].machines {
 			l.Irreducible = l.Irreducible || b.loops[m].irreducible

@@ -35,7 +35,7 @@ type Loop struct {
 	File     string
 	Line     int
 	Text     string
-	Head     uint64 // the address where its code, or that of its first version, is entered
+	Head     uint64 // where its code, or that of its first version, is entered; 0 if none went round
 	Depth    int    // loops around it on the path with the most references
 	Parent   int    // index of the loop around it there; -1 if none
 	Trips
