@@ -29,9 +29,21 @@ func Shared(t testing.TB, name string) string {
 		t.Logf("%s%s", FixtureUsed, name)
 		return path
 	}
-	path := filepath.Join(Root(), "..", "shared", "data", filepath.FromSlash(name))
+	return beside(t, "data", name)
+}
+
+// SharedProgram returns the folder with the sources of other people's program that
+// lies beside the checkout, or skips the test with a line that says so.
+func SharedProgram(t testing.TB, name string) string {
+	t.Helper()
+	return beside(t, "apps", name)
+}
+
+func beside(t testing.TB, kind, name string) string {
+	t.Helper()
+	path := filepath.Join(Root(), "..", "shared", kind, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no shared data: %s is not beside the checkout", filepath.Join("shared", "data", name))
+		t.Skipf("no shared data: %s is not beside the checkout", filepath.Join("shared", kind, name))
 	}
 	t.Logf("%s%s", SharedUsed, name)
 	return path
