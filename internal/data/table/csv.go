@@ -3,6 +3,7 @@ package table
 import (
 	"bufio"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -44,20 +45,39 @@ func (t *Table) WriteCSV(w io.Writer, rows Bits) error {
 		_, err := out.Write(append(line, '\n'))
 		return err
 	}
-	if rows == nil {
-		for row := range t.rows {
-			if err := write(row); err != nil {
-				return err
-			}
-		}
-		return out.Flush()
-	}
-	for row := range rows.All() {
+	for row := range t.chosen(rows) {
 		if err := write(row); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
+}
+
+// releaseRows is after how many rows a writer gives back the memory that reading
+// them took.
+const releaseRows = 1 << 18
+
+// chosen yields the rows of a set, nil for all, and gives back the memory of
+// those that were written: a table of many rows is written in little.
+func (t *Table) chosen(rows Bits) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		seen := 0
+		each := func(row int) bool {
+			if seen++; seen%releaseRows == 0 {
+				t.Release()
+			}
+			return yield(row)
+		}
+		if rows != nil {
+			rows.All()(each)
+			return
+		}
+		for row := range t.rows {
+			if !each(row) {
+				return
+			}
+		}
+	}
 }
 
 func (c *Column) appendCSV(b []byte, i int, dict []string) []byte {

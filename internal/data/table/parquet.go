@@ -61,13 +61,22 @@ func (t *Table) WriteParquet(w io.Writer, rows Bits) error {
 	schema := parquet.NewSchema(t.Name, group)
 	out := parquet.NewGenericWriter[any](w, schema, parquet.KeyValueMetadata(ParquetMeta, string(described)),
 		parquet.CreatedBy("isobath", buildVersion(), ""))
-	index := t.rowIndex(rows)
-	for start := 0; start < len(index); start += parquetGroup {
-		if err := t.writeGroup(out, schema, index[start:min(start+parquetGroup, len(index))]); err != nil {
-			return fmt.Errorf("write parquet: %w", err)
+	var index []int // of the group
+	for row := range t.chosen(rows) {
+		if index = append(index, row); len(index) == parquetGroup {
+			if err := t.writeGroup(out, schema, index); err != nil {
+				return fmt.Errorf("write parquet: %w", err)
+			}
+			index = index[:0]
 		}
 	}
-	if err := out.Close(); err != nil {
+	if len(index) > 0 {
+		err = t.writeGroup(out, schema, index)
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
 		return fmt.Errorf("write parquet: %w", err)
 	}
 	return nil
@@ -78,24 +87,6 @@ func buildVersion() string {
 		return info.Main.Version
 	}
 	return ""
-}
-
-func (t *Table) rowIndex(rows Bits) []int {
-	n := t.rows
-	if rows != nil {
-		n = rows.Count()
-	}
-	index := make([]int, 0, n)
-	if rows == nil {
-		for i := range n {
-			index = append(index, i)
-		}
-		return index
-	}
-	for i := range rows.All() {
-		index = append(index, i)
-	}
-	return index
 }
 
 func parquetNode(c *Column) parquet.Node {

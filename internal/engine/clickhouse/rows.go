@@ -131,7 +131,7 @@ func (e *Engine) values(ctx context.Context, forms []*columnForm, rest string) (
 }
 
 // fetchRows is how many rows are fetched at a time.
-const fetchRows = 1 << 19
+const fetchRows = 1 << 17
 
 // mostFetched bounds the rows that are brought here: they take about 100 bytes
 // each.
