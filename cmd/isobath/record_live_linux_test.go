@@ -130,7 +130,7 @@ func TestRecordLive(t *testing.T) {
 	}()
 
 	first := p.until("shown with samples", func(l frame.Live) bool { return l.Shown > 100 && l.State == "recording" })
-	second := p.until("shown with more", func(l frame.Live) bool { return l.Shown > first.Shown+1000 && l.Run != first.Run })
+	second := p.until("shown with more", func(l frame.Live) bool { return l.Shown > first.Shown+200 && l.Run != first.Run })
 	if n, id := p.rows(second.Run); n < int(second.Shown) || id == first.Run {
 		t.Errorf("%+v has %d rows, %s", second, n, id)
 	}
@@ -145,7 +145,7 @@ func TestRecordLive(t *testing.T) {
 	}
 	time.Sleep(500 * time.Millisecond) // a moment that is being made ready is shown yet
 	held := p.until("paused", func(l frame.Live) bool { return l.Paused })
-	after := p.until("recording on", func(l frame.Live) bool { return l.Samples > held.Samples+2000 })
+	after := p.until("recording on", func(l frame.Live) bool { return l.Samples > held.Samples+2000 }) // as many as are shown in a second
 	if after.Run != held.Run || after.Shown != held.Shown {
 		t.Errorf("paused at %+v, then %+v is shown", held, after)
 	}
@@ -168,7 +168,7 @@ func TestRecordLive(t *testing.T) {
 	if out.Len() > 0 {
 		t.Errorf("in the output of the program is %q", out.String())
 	}
-	_, plain := r.record("--rate", "2000", "--duration", "2s", "--", program, "200000", "100000000")
+	_, plain := r.record("--rate", "2000", "--", program, "200000", "5000000") // its end is waited for
 	for _, s := range []*table.Table{samples, plain} {
 		for _, name := range []string{"time", "cpu", "tid", "ip", "addr", "op", "symbol", "allocation", "line", "stack", "weight"} {
 			if s.Column(name) == nil {
