@@ -223,8 +223,8 @@ func newReader(t *testing.T, cache string) *reader {
 	}
 	r.env = append(os.Environ(), "HOME="+r.folder, "XDG_CONFIG_HOME="+r.folder+"/.config", "XDG_CACHE_HOME="+cache,
 		"PATH="+programs+":"+filepath.Dir(isobath)+":"+os.Getenv("PATH"), "REPOSITORY="+test.Root(),
-		// No network: what builds a package is Debian's.
-		"PIP_NO_INDEX=1", "PIP_NO_BUILD_ISOLATION=false",
+		// No network: a package of ours builds itself.
+		"PIP_NO_INDEX=1",
 		// A container with few cores, and root in it.
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_btl=self,vader", "OMPI_MCA_mpi_yield_when_idle=1")
 	return r

@@ -8,6 +8,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -224,6 +225,26 @@ class Analyses(unittest.TestCase):
         others = {"ab", "cc", "completion", "demo", "doctor", "engine", "export", "formats", "guide", "help", "import", "mcp", "open", "record", "serve", "version"}
         missing = [v for v in verbs if v not in others and not hasattr(isobath.Run, v) and not hasattr(isobath, v)]
         self.assertEqual(missing, [])
+
+
+class Package(unittest.TestCase):
+    def test_installs_without_network(self):
+        """pip builds and installs the package with no index, in a Python that has nothing of ours."""
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PIP_") and k != "PYTHONPATH"}
+        env.update(PIP_NO_INDEX="1", PYTHONDONTWRITEBYTECODE="1")
+        with tempfile.TemporaryDirectory() as folder:
+            pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder, source]
+            done = subprocess.run(pip, capture_output=True, env=env)
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            code = "import importlib.metadata as m, isobath; print(isobath.__file__, m.version('isobath'), m.requires('isobath'))"
+            env["PYTHONPATH"] = folder
+            said = subprocess.run([sys.executable, "-c", code], capture_output=True, env=env, cwd=folder, check=True).stdout.decode()
+            self.assertTrue(said.startswith(folder), said)
+            for part in ("0.1.0", "'numpy'", 'pandas; extra == "pandas"', 'pyarrow; extra == "arrow"'):
+                self.assertIn(part, said)
+            with open(os.path.join(folder, "isobath", "run.py"), "rb") as a, open(os.path.join(source, "isobath", "run.py"), "rb") as b:
+                self.assertEqual(a.read(), b.read())
 
 
 if __name__ == "__main__":
