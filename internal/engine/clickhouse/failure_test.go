@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/engine/clickhouse/clickhousetest"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/enginetest"
@@ -89,6 +90,37 @@ func TestShardLost(t *testing.T) {
 	var gone *LostError
 	if _, err = e.Answer(t.Context(), question); !errors.As(err, &gone) || gone.Server != servers[0].Host() {
 		t.Errorf("without the first server: %v", err)
+	}
+}
+
+// TestShardLostWhileAnswering kills a shard that is at work on a question: there is
+// an error that names it, and no answer of the others.
+func TestShardLostWhileAnswering(t *testing.T) {
+	servers := clickhousetest.Start(t, 2)
+	s := dial(t, servers[0].Address(""))
+	e := stored(t, s, "run", enginetest.Data(rand.New(rand.NewPCG(1, 2)), 2000))
+	question := parallel.Start(t.Context(), func(ctx context.Context) error {
+		// The rows of the second shard alone, which has every other block of 100:
+		// seconds, if nobody is killed.
+		_, err := e.ask(ctx, "SELECT sum(sleepEachRow(0.0025)) FROM "+e.from()+" WHERE intDiv(r, 100) % 2 = 1")
+		return err
+	})
+	for {
+		at, err := servers[1].Do(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%sleepEachRow%' AND query NOT LIKE '%processes%'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(at) != "0" {
+			break
+		}
+	}
+	servers[1].Kill()
+	killed := time.Now()
+	asked := question.Wait()
+	t.Logf("said after %v: %v", time.Since(killed), asked)
+	var lost *ShardError
+	if !errors.As(asked, &lost) || lost.Shard != servers[1].Host() || !Unavailable(asked) {
+		t.Errorf("%s was killed while it answered: %v", servers[1].Host(), asked)
 	}
 }
 
