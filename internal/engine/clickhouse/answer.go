@@ -498,11 +498,7 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.G
 		}
 		forms[i] = f
 		key, has := fmt.Sprintf("k%d", i), fmt.Sprintf("h%d", i)
-		value := f.value()
-		if f.Holes {
-			value = fmt.Sprintf("if(%s, %s, to%s(0))", f.present(), f.value(), f.sqlType())
-		}
-		columns = append(columns, value+" AS "+key, "toUInt8("+f.present()+") AS "+has)
+		columns = append(columns, valueOrZero(f)+" AS "+key, "toUInt8("+f.present()+") AS "+has)
 		by = append(by, key, has)
 	}
 	counts := ls.aggregate(counting, "1")

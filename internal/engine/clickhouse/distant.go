@@ -281,23 +281,17 @@ func (e *Engine) stretches(f *columnForm, n int) []stretch {
 
 // onePiece asks for one piece and hands it over.
 func (e *Engine) onePiece(ctx context.Context, forms []*columnForm, places bool, rest string, piece func(query.Piece) error) error {
-	columns := []string{"r"}
-	for i, f := range forms {
-		columns = append(columns, fmt.Sprintf("%s AS k%d", f.value(), i), fmt.Sprintf("toUInt8(%s) AS h%d", f.present(), i))
-	}
+	var more []string
 	if places {
-		columns = append(columns, "place")
+		more = []string{"place"}
 	}
-	b, err := e.ask(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+e.from()+" WHERE "+rest)
+	b, err := e.values(ctx, forms, rest, more...)
 	if err != nil || b.rows == 0 {
 		return err
 	}
-	if len(b.columns) != len(columns) {
-		return fmt.Errorf("asked for %d columns and got %d", len(columns), len(b.columns))
-	}
 	var p query.Piece
 	if places {
-		p.Places = texts[uint32](b, len(columns)-1)
+		p.Places = texts[uint32](b, len(b.columns)-1)
 		if n := e.data.Placing.Count; slices.ContainsFunc(p.Places, func(code uint32) bool { return int(code) >= n }) {
 			return fmt.Errorf("a row has a place that is none of %d", n)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/table"
@@ -103,23 +102,21 @@ func nameBinWide(f *columnForm, dict []string) string {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return query.NaturalCompare(dict[a], dict[b]) })
-	ranks := make([]string, len(dict))
+	ranks := make([]uint32, len(dict))
 	for rank, code := range order {
-		ranks[code] = strconv.Itoa(rank)
+		ranks[code] = uint32(rank)
 	}
-	if len(ranks) == 0 {
-		return "toUInt32(0)"
-	}
-	return "toUInt32(arrayElement([" + strings.Join(ranks, ", ") + "], " + f.value() + " + 1))"
+	return slotSQL(f.value(), ranks)
 }
 
-// values asks for the numbers of rows, and for each column its values and which
-// rows have one.
-func (e *Engine) values(ctx context.Context, forms []*columnForm, rest string) (*block, error) {
+// values asks for the numbers of rows, for each column its values and which rows
+// have one, and for more columns of the table.
+func (e *Engine) values(ctx context.Context, forms []*columnForm, rest string, more ...string) (*block, error) {
 	columns := []string{"r"}
 	for i, f := range forms {
 		columns = append(columns, fmt.Sprintf("%s AS k%d", f.value(), i), fmt.Sprintf("toUInt8(%s) AS h%d", f.present(), i))
 	}
+	columns = append(columns, more...)
 	b, err := e.ask(ctx, "SELECT "+strings.Join(columns, ", ")+" FROM "+e.from()+" WHERE "+rest)
 	if err != nil {
 		return nil, err
