@@ -196,7 +196,7 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.cpus, "cpu", "", "sample on these `CPUs` only, such as 0-3,8")
 	flags.IntVar(&f.pid, "pid", 0, "attach to this running `process`")
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
-	flags.DurationVar(&f.last, "last", 0, "keep only the last `time` of the recording; SIGUSR1 writes it too, while the recording goes on")
+	flags.DurationVar(&f.last, "last", 0, "keep only the last `time` of the recording; SIGUSR1 (with --pid also Enter) writes it too, while the recording goes on")
 	f.live.add(cmd)
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
 	flags.StringVar(&f.model, "model", "", "estimate levels of timer samples for the machine of this `topology` (XML of lstopo), or local for this one; they are marked as modelled")
@@ -304,7 +304,11 @@ func (rec recording) keepLast(ctx context.Context, opt *record.Options, out stri
 		say("%s: %s", path, summary(r))
 		return nil
 	}
-	say("the last %v are kept; 'kill -USR1 %d' writes them while the recording goes on", opt.Last, os.Getpid())
+	key := ""
+	if opt.PID != 0 && term.IsTerminal(os.Stdin) {
+		opt.Keys, key = os.Stdin, "Enter here or "
+	}
+	say("the last %v are kept; %s'kill -USR1 %d' writes them while the recording goes on", opt.Last, key, os.Getpid())
 }
 
 func exists(path string) bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/isobath/isobath/internal/data/run"
 )
@@ -150,5 +153,63 @@ func TestRecordLastAttached(t *testing.T) {
 	}
 	if err := app.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the process has ended: %v", err)
+	}
+}
+
+// terminal opens a new one: what is written to the first file is typed, and the
+// second is what a program reads.
+func terminal(t *testing.T) (keyboard, program *os.File) {
+	t.Helper()
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	t.Cleanup(func() { keyboard.Close() })
+	if err := unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { program.Close() })
+	return keyboard, program
+}
+
+// Enter in the terminal of the recorder writes what is kept; other keys do not.
+func TestRecordLastAtEnter(t *testing.T) {
+	r := newRecorder(t)
+	app := exec.Command(r.build("chase", "-O2"), "200000", "40000000000")
+	app.SysProcAttr = r.command().SysProcAttr
+	if err := app.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer app.Wait()
+	defer app.Process.Kill()
+	keyboard, tty := terminal(t)
+	cmd := r.command("record", "-o", filepath.Join(r.dir, "typed.isobath"), "--last", "500ms", "--pid", strconv.Itoa(app.Process.Pid))
+	cmd.Stdin, cmd.SysProcAttr = tty, own(cmd.SysProcAttr)
+	cmd.SysProcAttr.Setctty = true // file 0
+	said := r.lines(cmd)
+	upTo(t, said, "Enter here or 'kill -USR1 ")
+	upTo(t, said, "recording by")
+	time.Sleep(700 * time.Millisecond)
+	for _, step := range []struct{ keys, name string }{{"\n", "typed-1.isobath"}, {"write it\n", "typed-2.isobath"}} {
+		if _, err := keyboard.WriteString(step.keys); err != nil {
+			t.Fatal(err)
+		}
+		upTo(t, said, step.name)
+	}
+	cmd.Process.Signal(syscall.SIGINT)
+	upTo(t, said, "typed.isobath: ")
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if exists(filepath.Join(r.dir, "typed-3.isobath")) {
+		t.Error("there is a third")
 	}
 }

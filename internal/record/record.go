@@ -47,6 +47,9 @@ type Options struct {
 	// Snapshot is given a run of what is kept at each SIGUSR1, which the program
 	// then does not get; nil means that it gets them.
 	Snapshot func(*run.Run) error
+	// Keys, if it is not nil, is a terminal where Enter does the same, for a process
+	// that was there before.
+	Keys *os.File
 	// Stop ends the recording when it is closed; the program goes on.
 	Stop <-chan struct{}
 	// Watch sees the recording grow; nil if nobody looks.
@@ -133,7 +136,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	}
 	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
-		Command: command, PID: opt.PID, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Stop: opt.Stop,
+		Command: command, PID: opt.PID, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Keys: opt.Keys, Stop: opt.Stop,
 		Chosen: func(p *pmu.Plan, refused []error) {
 			if refusal != nil {
 				why = append(why, refusal.Error())

@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -202,6 +203,21 @@ func foreground() bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
+// entered reports whether Enter was pressed at a terminal. What is typed while
+// another program has the terminal is that program's, and reading it would stop us.
+func entered(keys *os.File) bool {
+	if keys == nil {
+		return false
+	}
+	ready := []unix.PollFd{{Fd: int32(keys.Fd()), Events: unix.POLLIN}}
+	if n, err := unix.Poll(ready, 0); err != nil || n == 0 || ready[0].Revents&unix.POLLIN == 0 || !foreground() {
+		return false
+	}
+	line := make([]byte, 4096)
+	n, err := unix.Read(int(ready[0].Fd), line)
+	return err == nil && bytes.IndexByte(line[:max(n, 0)], '\n') >= 0
+}
+
 // interrupted reports whether Ctrl-C is under way: the program may have ended of
 // it before we have heard of it.
 func interrupted(signals <-chan os.Signal) bool {
@@ -267,6 +283,9 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 		case <-opt.Stop:
 			out.End, watching = Stopped, false
 		case <-gone.C:
+			if opt.Asked != nil && entered(opt.Keys) {
+				opt.Asked()
+			}
 			if unix.Kill(opt.PID, 0) == unix.ESRCH {
 				out.End, watching = Exited, false
 			}

@@ -45,6 +45,10 @@ type Options struct {
 	// Asked, if it is not nil, is called at each SIGUSR1; the program then gets
 	// none of them.
 	Asked func()
+	// Keys, if it is not nil, is a terminal that nobody else reads; Asked is called at
+	// each Enter too. It is used for a process that was there before: another program
+	// has our standard input.
+	Keys *os.File
 	// Chosen is told the plan, and why better ones were not possible, before
 	// the program runs.
 	Chosen func(plan *pmu.Plan, refused []error)
