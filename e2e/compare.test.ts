@@ -245,3 +245,34 @@ describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
     for (const r of await of('function')) expect(r[6]).not.toBe('not compared');
   });
 });
+
+describe.skipIf(!RUNS)('another run in place of the one that is shown', () => {
+  let page: Page;
+  show(
+    {
+      serve: () => ['open', ...['stencil', 'join'].map((n) => `${RUNS}/${n}-a.isobath`)],
+      ready: (p) => p.getByRole('radio', { name: 'Difference' }).waitFor(),
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('keeps selection and axes where they exist, and says what does not', async () => {
+    const status = page.getByRole('status', { name: 'Samples selected' });
+    await page.getByRole('button', { name: /^End the comparison/ }).click();
+    await status.filter({ hasText: /Everything 1.013 samples/ }).waitFor();
+    const both = 'line > 30 & function = probe';
+    await page.evaluate((s) => (location.hash += `&s=${encodeURIComponent(s)}&axes=symbol,weight,cpu`), both);
+    await status.filter({ hasText: /\d of 1.013 samples/ }).waitFor();
+    await page.getByRole('button', { name: /^Runs/ }).click();
+    await page.getByRole('menuitemradio', { name: /^stencil-a/ }).click();
+    await status.filter({ hasText: /512 of 936 samples/ }).waitFor();
+    const link = await linkOf(page);
+    expect([link.get('s'), link.get('axes')]).toEqual(['line > 30', 'symbol,weight,cpu']);
+    await page.getByText('stencil-a.isobath does not have, and leaves out: function = probe.').waitFor();
+    await page.goBack();
+    await status.filter({ hasText: /\d of 1.013 samples/ }).waitFor();
+    expect((await linkOf(page)).get('s')).toBe(both);
+  });
+});

@@ -95,6 +95,7 @@ export class Store {
   private scheduled: 'now' | 'follow' | undefined;
   private dragStart: State | undefined;
   private preparing: AbortController | undefined;
+  private turning = ''; // the run that was chosen last
   private epoch = 0; // of the run as it was read last: other data may have the same name
 
   constructor(
@@ -334,12 +335,27 @@ export class Store {
     this.load(first.run);
   }
 
-  // compare shows two runs as one, or one of two again. What is selected and shown
-  // stays, as far as both have it.
-  compare(a: string, b: string | undefined): void {
-    const run = b === undefined ? a : `${a},${b}`;
-    this.commit({ ...this.snap.state, run }, false);
-    this.load(run);
+  // compare shows two runs as one.
+  compare(a: string, b: string): void {
+    this.commit({ ...this.snap.state, run: `${a},${b}` }, false);
+    this.load(this.snap.state.run);
+  }
+
+  // turn shows another run, or two as one, in place of what is shown. What is
+  // selected and shown stays, as far as that has it.
+  async turn(run: string): Promise<void> {
+    this.turning = run;
+    try {
+      const { fitted } = await import('./turning');
+      const now = await fitted(this.api, this.snap, run);
+      if (this.turning !== run) return;
+      if (!now) return this.show(run);
+      this.set({ notes: now.notes });
+      this.commit(now.state, false);
+      this.load(run);
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
   // reload asks again what there is to know about the run.
