@@ -249,8 +249,11 @@ func Steps(path string) (steps []Step, ok bool, err error) {
 		steps, err = seriesSteps(buf, dir)
 	} else if sniffXML(buf) {
 		d, perr := parseXML(buf)
-		if perr != nil || d.root.attrs["type"] != "Collection" {
-			return nil, false, perr
+		if perr != nil {
+			return nil, false, fmt.Errorf("%s: %w", filepath.Base(path), perr)
+		}
+		if d.root.attrs["type"] != "Collection" {
+			return nil, false, nil
 		}
 		steps, err = pvdSteps(d.root.kid("Collection"), dir)
 	} else {

@@ -213,3 +213,50 @@ func TestWrite(t *testing.T) {
 		})
 	}
 }
+
+// TestCutOff reads every beginning of files of two parts: one that ends behind the first
+// part must not pass for a smaller file.
+func TestCutOff(t *testing.T) {
+	const piece = `<Piece NumberOfPoints="1" NumberOfCells="1"><Points><DataArray type="Float32" NumberOfComponents="3" format="ascii">0 0 0</DataArray></Points>` +
+		`<Cells><DataArray type="Int32" Name="connectivity" format="ascii">0</DataArray><DataArray type="Int32" Name="offsets" format="ascii">1</DataArray>` +
+		`<DataArray type="UInt8" Name="types" format="ascii">1</DataArray></Cells></Piece>`
+	dir := t.TempDir()
+	grid := `<VTKFile type="UnstructuredGrid"><UnstructuredGrid>` + piece + piece + `</UnstructuredGrid></VTKFile>`
+	if err := os.WriteFile(filepath.Join(dir, "a.vtu"), []byte(grid), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"half.vtu": grid,
+		"half.vtm": `<VTKFile type="vtkMultiBlockDataSet"><vtkMultiBlockDataSet><DataSet index="0" file="a.vtu"/><DataSet index="1" file="a.vtu"/></vtkMultiBlockDataSet></VTKFile>`,
+		"half.pvd": `<VTKFile type="Collection"><Collection><DataSet timestep="0" file="a.vtu"/><DataSet timestep="1" file="a.vtu"/></Collection></VTKFile>`,
+	} {
+		path := filepath.Join(dir, name)
+		read := func(text string) error {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if steps, ok, err := Steps(path); ok || err != nil {
+				if err == nil && len(steps) != 2 {
+					t.Errorf("%s: %d steps", name, len(steps))
+				}
+				return err
+			}
+			_, err := Read(path)
+			return err
+		}
+		if err := read(text); err != nil {
+			t.Fatal(err)
+		}
+		for n := range len(text) {
+			if read(text[:n]) == nil {
+				t.Errorf("%s is read from %q on", name, text[max(0, n-30):n])
+			}
+		}
+		if name != "half.pvd" {
+			continue
+		}
+		if err := read(text[:strings.Index(text, `"a.vtu"/>`)+9]); err == nil || !strings.Contains(err.Error(), name+": the file ends inside <Collection>") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -55,7 +55,11 @@ func parseXML(buf []byte) (*document, error) {
 		}
 		buf = buf[:i]
 	}
-	root, err := parseTree(buf)
+	open := 0 // elements that end behind the tree
+	if d.appended != nil {
+		open = 1
+	}
+	root, err := parseTree(buf, open)
 	if err != nil {
 		return nil, err
 	}
@@ -88,20 +92,25 @@ func (d *document) findAppended(buf []byte) error {
 	return nil
 }
 
-func parseTree(buf []byte) (*node, error) {
+// parseTree reads elements. One that is not closed is half of a file, which may look
+// like a smaller one.
+func parseTree(buf []byte, open int) (*node, error) {
 	dec := xml.NewDecoder(bytes.NewReader(buf))
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	top := &node{}
 	stack := []*node{top}
 	for {
 		tok, err := dec.RawToken()
+		at := stack[len(stack)-1]
+		if cut := (*xml.SyntaxError)(nil); errors.As(err, &cut) && cut.Msg == "unexpected EOF" || err == io.EOF && len(stack) != 1+open {
+			return nil, fmt.Errorf("the file ends inside <%s>; was it cut off?", term.ClipEnd(at.name, 25))
+		}
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return nil, fmt.Errorf("XML: %w", err)
 		}
-		at := stack[len(stack)-1]
 		switch t := tok.(type) {
 		case xml.StartElement:
 			if len(stack) > maxDepth {
