@@ -124,11 +124,21 @@ func meshSurface(ctx context.Context) ([]Result, error) {
 	return []Result{within("mesh-surface-1M", t, 2000, 1)}, err
 }
 
+// largeSide makes 5,000,211 cells.
+const largeSide = 171
+
+// inShells is the value of a cell in a cube: shells around the middle, between two of
+// which there are four surfaces.
+func inShells(i, side int) float64 {
+	x, y, z := float64(i%side-side/2), float64(i/side%side-side/2), float64(i/(side*side)-side/2)
+	return math.Sin(math.Sqrt(x*x+y*y+z*z) / 12)
+}
+
 // meshThreshold extracts the surface of those of five million cells whose value lies
 // between two numbers, of which a user moves one: cells in rows, as an image has them
 // and as hexahedra that a program with rows has written.
 func meshThreshold(ctx context.Context) ([]Result, error) {
-	const side, limit = 171, 1500 // 5,000,211 cells; milliseconds
+	const side, limit = largeSide, 1500 // milliseconds
 	s, err := mesh.UnitMesh(ctx, [3]int{side, side, side})
 	if err != nil {
 		return nil, err
@@ -141,11 +151,9 @@ func meshThreshold(ctx context.Context) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Shells around the middle: between two of them there are four surfaces.
 	values := make([]float64, side*side*side)
 	for i := range values {
-		x, y, z := float64(i%side-side/2), float64(i/side%side-side/2), float64(i/(side*side)-side/2)
-		values[i] = math.Sin(math.Sqrt(x*x+y*y+z*z) / 12)
+		values[i] = inShells(i, side)
 	}
 	var results []Result
 	faces := [2]int{}
@@ -211,22 +219,27 @@ print(best * 1000)`
 }
 
 // meshPage measures the mesh page in a real browser without a graphics card
-// (e2e/meshbench.test.ts): two million samples on a million cells.
+// (e2e/meshbench.test.ts): two million samples on a million cells, and on five.
 func meshPage(ctx context.Context, dir, program string) ([]Result, error) {
-	if err := meshPageData(dir); err != nil {
-		return nil, err
+	for name, side := range map[string]int{"1M": meshSide, "5M": largeSide} {
+		if err := meshPageData(filepath.Join(dir, name), side); err != nil {
+			return nil, err
+		}
 	}
 	return browserRow{"meshbench.test.ts", "ISOBATH_MESH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
-func meshPageData(dir string) error {
+func meshPageData(dir string, side int) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
 	var b bytes.Buffer
-	n := meshSide + 1
+	n := side + 1
 	fmt.Fprintf(&b, "# vtk DataFile Version 3.0\nbench\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS %d %d %d\nORIGIN 0 0 0\nSPACING 1 1 1\n", n, n, n)
-	cells := meshSide * meshSide * meshSide
+	cells := side * side * side
 	fmt.Fprintf(&b, "CELL_DATA %d\nSCALARS v float 1\nLOOKUP_TABLE default\n", cells)
 	for i := range cells {
-		_ = binary.Write(&b, binary.BigEndian, float32(i%1000)) // a buffer takes everything
+		_ = binary.Write(&b, binary.BigEndian, float32(inShells(i, side))) // a buffer takes everything
 	}
 	if err := os.WriteFile(filepath.Join(dir, "mesh.vtk"), b.Bytes(), 0o644); err != nil {
 		return err
@@ -237,7 +250,7 @@ func meshPageData(dir string) error {
 	for _, c := range []struct {
 		name  string
 		below int
-	}{{"cpu", 64}, {"latency", 2000}, {"x", meshSide}, {"y", meshSide}, {"z", meshSide}} {
+	}{{"cpu", 64}, {"latency", 2000}, {"x", side}, {"y", side}, {"z", side}} {
 		data := make([]int32, rows)
 		for i := range data {
 			data[i] = int32(r.IntN(c.below))
