@@ -1,9 +1,12 @@
-// The help of every page leads to its chapter of the guide, which is there.
+// The help of every page leads to its chapter of the guide, which is there, and every
+// column of its tables is in the glossary.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import type { Term } from '../web/src/api/wire';
+import { termOf } from '../web/src/frame/glossary';
 import { study, trial } from './executions';
-import { browse, start, type Browser, type Running } from './harness';
+import { api, browse, start, type Browser, type Running } from './harness';
 import { quiet } from './page';
 
 const PAGES: [page: string, chapter: string, serve: () => readonly string[]][] = [
@@ -16,7 +19,37 @@ const PAGES: [page: string, chapter: string, serve: () => readonly string[]][] =
   ['Study', 'did-it-help', () => ['open', study()]],
 ];
 
-describe.each(PAGES)('the %s page', (_, chapter, serve) => {
+/** Heads that are names of the data: runs, ranks, objects and variables. */
+const OF_DATA: Readonly<Record<string, readonly string[]>> = {
+  Locality: ['rho', 'phi', 'ex', 'ey', '(no object)'],
+  Mesh: ['u'],
+};
+
+/** The heads of the columns on the screen. */
+const heads = (page: Page): Promise<string[]> =>
+  page
+    .locator('th:not([scope=row])')
+    .evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset['term'] ?? e.textContent.trim()));
+
+/** The heads of the page and of the table of each of its views. */
+async function everyHead(page: Page): Promise<Set<string>> {
+  const found = new Set(await heads(page));
+  const views = await page
+    .locator('[data-view]')
+    .evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset['view']!));
+  for (const view of new Set(views)) {
+    await page.locator(`[data-view="${view}"]`).first().focus();
+    await page.keyboard.press('t');
+    const table = page.getByRole('dialog');
+    await table.locator('th').first().waitFor();
+    for (const head of await heads(page)) found.add(head);
+    await page.keyboard.press('Escape');
+    await table.waitFor({ state: 'detached' });
+  }
+  return found;
+}
+
+describe.each(PAGES)('the %s page', (name, chapter, serve) => {
   let server: Running;
   let browser: Browser;
   let page: Page;
@@ -40,5 +73,14 @@ describe.each(PAGES)('the %s page', (_, chapter, serve) => {
     expect(answer.status()).toBe(200);
     expect(await answer.text()).toContain('<h1');
     await page.keyboard.press('Escape');
+  });
+
+  it('has every column of its tables in the glossary', async () => {
+    const { terms } = (await (await api(server, 'GET', 'guide')).json()) as { terms: Term[] };
+    const data = OF_DATA[name] ?? [];
+    const wanted = [...(await everyHead(page))].filter((h) => h !== '' && !data.includes(h));
+    expect(wanted.length).toBeGreaterThan(3);
+    const unknown = wanted.filter((h) => !termOf(terms, h));
+    expect(unknown).toEqual([]);
   });
 });

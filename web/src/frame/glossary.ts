@@ -12,11 +12,11 @@ function glossary(api: Api): Promise<readonly Term[]> {
   return known;
 }
 
-/** The names that a text may be of: itself, without what is in brackets or behind a dot, its last and first word. */
+/** The names that a text may be of: itself, without what is in brackets or behind a dot, its last and first word, also of latency_avg. */
 export function namesIn(text: string): readonly string[] {
   const whole = text.trim().toLowerCase();
   const bare = whole.replace(/ \(.*\)$/, '').replace(/ · .*$/, '');
-  const words = bare.split(/[\s:,]+/);
+  const words = bare.split(/[\s:,_]+/);
   return [...new Set([whole, bare, words.at(-1)!, words[0]!])];
 }
 
