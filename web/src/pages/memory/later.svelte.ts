@@ -9,7 +9,11 @@ export class Later {
   constructor(desk: () => Desk) {
     $effect(() => {
       if (!desk().snap.answer || this.come) return undefined;
-      return whenIdle(() => (this.come = true));
+      let cancel: () => void;
+      // The frame that draws the answer comes first, however idle the page is before it.
+      const frame = requestAnimationFrame(() => (cancel = whenIdle(() => (this.come = true))));
+      cancel = () => cancelAnimationFrame(frame);
+      return () => cancel();
     });
   }
 }
