@@ -122,16 +122,25 @@ func own(attr *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attr
 }
 
-// A process that was there before is recorded in the same way, and goes on.
-func TestRecordLastAttached(t *testing.T) {
-	r := newRecorder(t)
+// running is a program that is there before its recorder, and ends with the test.
+func (r *recorder) running() *exec.Cmd {
+	r.t.Helper()
 	app := exec.Command(r.build("chase", "-O2"), "200000", "40000000000")
 	app.SysProcAttr = r.command().SysProcAttr
 	if err := app.Start(); err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	defer app.Wait()
-	defer app.Process.Kill()
+	r.t.Cleanup(func() {
+		app.Process.Kill()
+		app.Wait()
+	})
+	return app
+}
+
+// A process that was there before is recorded in the same way, and goes on.
+func TestRecordLastAttached(t *testing.T) {
+	r := newRecorder(t)
+	app := r.running()
 	path := filepath.Join(r.dir, "there.isobath")
 	cmd := r.command("record", "-o", path, "--last", "500ms", "--pid", strconv.Itoa(app.Process.Pid), "--rate", "2000")
 	said := r.lines(cmd)
@@ -183,13 +192,7 @@ func terminal(t *testing.T) (keyboard, program *os.File) {
 // Enter in the terminal of the recorder writes what is kept; other keys do not.
 func TestRecordLastAtEnter(t *testing.T) {
 	r := newRecorder(t)
-	app := exec.Command(r.build("chase", "-O2"), "200000", "40000000000")
-	app.SysProcAttr = r.command().SysProcAttr
-	if err := app.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer app.Wait()
-	defer app.Process.Kill()
+	app := r.running()
 	keyboard, tty := terminal(t)
 	cmd := r.command("record", "-o", filepath.Join(r.dir, "typed.isobath"), "--last", "500ms", "--pid", strconv.Itoa(app.Process.Pid))
 	cmd.Stdin, cmd.SysProcAttr = tty, own(cmd.SysProcAttr)

@@ -183,15 +183,11 @@ type Sums struct {
 	// Calls and Bytes are of a place that does little else, or from after the end
 	// of the log.
 	Calls, Bytes uint64
-	// Hits are small allocations that were looked at, at distances of SmallEvery
-	// bytes on average; all small ones are SmallCalls and SmallBytes by estimate.
+	// Hits are small allocations that were looked at, at distances of 16 KiB
+	// on average; all small ones are SmallCalls and SmallBytes by estimate.
 	Hits                   uint64
 	SmallCalls, SmallBytes float64
 }
-
-// SmallEvery is how many bytes of small allocations one that is looked at stands
-// for.
-const SmallEvery = 16384
 
 func (s *Sums) add(o *Sums) {
 	s.Calls, s.Bytes, s.Hits = s.Calls+o.Calls, s.Bytes+o.Bytes, s.Hits+o.Hits

@@ -132,13 +132,17 @@ func plainTally(logs []*Log, sites int) (out []Tally, peak uint64) {
 	return out, peak
 }
 
+// smallEvery is how many bytes of small allocations one that is looked at stands
+// for; see shim/heap.c.
+const smallEvery = 16384
+
 // Small allocations are estimated: by place, in calls and bytes, over threads and
 // all functions that allocate.
 func TestSmallAllocations(t *testing.T) {
 	const source = `#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
-static void *volatile keep;
+static __thread void *volatile keep;
 static __attribute__((noinline)) void some(void) { for (int i = 0; i < 500000; i++) { keep = malloc(64); free(keep); } }
 static __attribute__((noinline)) void more(void) { for (int i = 0; i < 100000; i++) { keep = calloc(3, 333); free(keep); } }
 static __attribute__((noinline)) void grow(void) { for (int i = 0; i < 100000; i++) { void *p = realloc(0, 100); p = realloc(p, 300); keep = p; free(p); } }
@@ -152,8 +156,8 @@ int main(void) {
 }
 `
 	r := stress(t, nil, build(t, test.Peer(t, "gcc", "gcc"), "p.c", source, "-pthread"))
-	if len(r.logs) != 1 {
-		t.Fatalf("%d logs", len(r.logs))
+	if len(r.logs) != 1 || r.status != 0 {
+		t.Fatalf("%d logs, status %#x", len(r.logs), r.status)
 	}
 	bySite := map[uint64]*Sums{}
 	for _, s := range r.logs[0].Stacks {
@@ -162,22 +166,26 @@ int main(void) {
 		}
 		bySite[s.Site].add(&s.Unlogged)
 	}
+	var sums []Sums
+	for _, s := range bySite {
+		sums = append(sums, *s)
+	}
 	want := []Sums{{SmallCalls: 4 * 500000, SmallBytes: 4 * 500000 * 64}, {SmallCalls: 4 * 100000, SmallBytes: 4 * 100000 * 999},
 		{SmallCalls: 4 * 100000, SmallBytes: 4 * 100000 * 100}, {SmallCalls: 4 * 100000, SmallBytes: 4 * 100000 * 300}}
 	for _, w := range want {
 		// Distances are even from 0 to twice their mean, so the number of hits varies by
 		// the root of a third of it. Eight of these are never reached.
-		hits := w.SmallBytes / SmallEvery
+		hits := w.SmallBytes / smallEvery
 		near := 8 * math.Sqrt(hits/3) / hits
 		found := false
 		for _, s := range bySite {
 			found = found || math.Abs(s.SmallBytes/w.SmallBytes-1) < near && math.Abs(s.SmallCalls/w.SmallCalls-1) < near
 		}
 		if !found {
-			t.Errorf("no place has about %.0f calls and %.0f bytes (within %.1f %%)", w.SmallCalls, w.SmallBytes, 100*near)
+			t.Errorf("no place has about %.0f calls and %.0f bytes (within %.1f %%): %v, without a place %+v", w.SmallCalls, w.SmallBytes, 100*near, sums, r.logs[0].Unplaced)
 		}
 	}
-	if sum := r.logs[0].Unlogged(); sum.SmallBytes != float64(sum.Hits*SmallEvery) || r.logs[0].Unplaced != (Sums{}) {
+	if sum := r.logs[0].Unlogged(); sum.SmallBytes != float64(sum.Hits*smallEvery) || r.logs[0].Unplaced != (Sums{}) {
 		t.Errorf("%+v in all, without a place %+v", sum, r.logs[0].Unplaced)
 	}
 }
