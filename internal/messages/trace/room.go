@@ -63,9 +63,6 @@ func (r *room) release() {
 // from their files again when they are looked at.
 func (t *Trace) Release() { t.room.release() }
 
-// Spilled says whether the columns lie in files because they are many.
-func (t *Trace) Spilled() bool { return t.room != nil && t.room.spilled }
-
 // Close frees the files of a large trace. Neither it nor what was made of it is to
 // be used afterwards.
 func (t *Trace) Close() error {
