@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, start, type Browser, type Running } from './harness';
-import { boxOf, clauses, find, type Point } from './page';
+import { boxOf, clauses, find, firstLoad, type Point } from './page';
 
 const FOLDER = process.env['ISOBATH_BENCH'];
 const AXES = 'time,addr,latency,line,symbol,x,y,z,index,iteration,tid,ip,function,phys,weight,chance';
@@ -170,7 +170,7 @@ async function sides(server: Running, browser: Browser): Promise<void> {
 async function interactions(size: string, server: Running, browser: Browser): Promise<void> {
   const { page, problems } = await browser.open(server.url);
   await drawnAll(page);
-  if (size === '302k') add('page-first-load', [(await loaded(page)) / 1024], 110, 'KiB');
+  if (size === '302k') add('page-first-load', [(await firstLoad(page)) / 1024], 110, 'KiB');
   const watch = await watched(page);
   const marks: [string, RegExp][] = [
     ['Parallel coordinates', /^L2 /],
@@ -268,18 +268,6 @@ async function processorTime(page: Page): Promise<() => Promise<number>> {
     const { metrics } = await cdp.send('Performance.getMetrics');
     return 1000 * metrics.find((m) => m.name === 'TaskDuration')!.value;
   };
-}
-
-/** Bytes of the page itself, as they travelled; these samples name no source, so the code view is not among them. */
-async function loaded(page: Page): Promise<number> {
-  const bytes = await page.evaluate(() =>
-    [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-      .map((e) => e as PerformanceResourceTiming)
-      .filter((e) => !e.name.includes('/api/'))
-      .reduce((sum, e) => sum + e.encodedBodySize, 0),
-  );
-  expect(bytes).toBeGreaterThan(10_000);
-  return bytes;
 }
 
 async function away(page: Page): Promise<void> {

@@ -53,6 +53,22 @@ export async function opened(page: Page, n: number): Promise<void> {
   await page.waitForFunction(() => performance.getEntriesByName('draw Parallel coordinates').length > 0);
 }
 
+/**
+ * Bytes of the page itself that were asked for before its first picture, as they
+ * travelled. Samples that name no source load no code view.
+ */
+export async function firstLoad(page: Page): Promise<number> {
+  const bytes = await page.evaluate(() => {
+    const drawn = performance.getEntriesByName('draw Parallel coordinates')[0]!.startTime;
+    return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+      .map((e) => e as PerformanceResourceTiming)
+      .filter((e) => !e.name.includes('/api/') && e.startTime < drawn)
+      .reduce((sum, e) => sum + e.encodedBodySize, 0);
+  });
+  expect(bytes).toBeGreaterThan(10_000);
+  return bytes;
+}
+
 export async function clauses(page: Page): Promise<string[]> {
   return page
     .getByRole('button', { name: /^Remove (?!the)/ })

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Download, Page } from 'playwright-core';
 import { browse, isobath, samples, shared, type Browser, type Running } from './harness';
-import { counted, drawn, everything, find, linkOf, opened, plain, pixels, whereOf } from './page';
+import { counted, drawn, everything, find, firstLoad, linkOf, opened, plain, pixels, whereOf } from './page';
 import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
@@ -231,15 +231,7 @@ describe.skipIf(!LULESH)('every view', () => {
     try {
       const first = await fresh.open(server.url);
       await opened(first.page, N);
-      const bytes = await first.page.evaluate(() => {
-        const drawn = performance.getEntriesByName('draw Parallel coordinates')[0]!.startTime;
-        return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-          .map((e) => e as PerformanceResourceTiming)
-          .filter((e) => !e.name.includes('/api/') && e.startTime < drawn)
-          .reduce((sum, e) => sum + e.encodedBodySize, 0);
-      });
-      expect(bytes).toBeGreaterThan(10_000);
-      expect(bytes / 1024).toBeLessThanOrEqual(110);
+      expect((await firstLoad(first.page)) / 1024).toBeLessThanOrEqual(110);
     } finally {
       await fresh.close();
     }
