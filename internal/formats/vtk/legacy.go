@@ -59,7 +59,13 @@ func (r *legacy) read() error {
 			break
 		}
 		dataset = dataset || word == "DATASET"
-		if err := r.block(word); err != nil {
+		err := r.block(word)
+		if err != nil && r.target != nil {
+			// The mesh itself is there, and nothing tells where the next variable begins.
+			r.warn = append(r.warn, fmt.Sprintf("byte %d: %s: %v; it and what follows are left out", r.pos, word, err))
+			break
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", word, err)
 		}
 	}

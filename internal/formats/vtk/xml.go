@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,21 @@ type document struct {
 	compressor string // "" or VTK's class name
 	appended   []byte // after the underscore
 	raw        bool   // appended data is raw, not base64
+	left       []leftArray
+}
+
+// leftArray is a variable that could not be read.
+type leftArray struct {
+	what, name string
+	why        error // names it
+}
+
+// leaveOut notes, once for all pieces, that an array could not be read. What the
+// mesh is made of does not depend on it.
+func (d *document) leaveOut(l leftArray) {
+	if !slices.ContainsFunc(d.left, func(o leftArray) bool { return o.what == l.what && o.name == l.name }) {
+		d.left = append(d.left, l)
+	}
 }
 
 // parseXML reads the tree. Raw appended data is not XML, so everything from

@@ -37,30 +37,26 @@ func readXML(buf []byte, dir folder) (*grid.Mesh, error) {
 	} else if err := readComposite(m, kind, body, dir); err != nil {
 		return nil, err
 	}
-	if err := d.wholeFieldData(m, body); err != nil {
-		return nil, err
+	d.wholeFieldData(m, body)
+	for _, l := range d.left {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("%s: %v; it is left out", l.what, l.why))
 	}
 	m.Stamp()
 	return m, m.Check()
 }
 
-func (d *document) wholeFieldData(m *grid.Mesh, body *node) error {
+func (d *document) wholeFieldData(m *grid.Mesh, body *node) {
 	fd := d.root.kid("FieldData")
 	if fd == nil {
 		fd = body.kid("FieldData")
 	}
 	if fd == nil || len(m.Blocks) == 0 {
-		return nil
-	}
-	list, err := d.arrays(fd, -1)
-	if err != nil {
-		return fmt.Errorf("field data: %w", err)
+		return
 	}
 	g := m.Blocks[0].Grid
-	for _, a := range list {
+	for _, a := range d.arrays(fd, "field data", -1) {
 		g.FieldData = put(g.FieldData, a)
 	}
-	return nil
 }
 
 // grid reads the pieces of one data set and makes them one.
@@ -163,7 +159,8 @@ func (d *document) piece(n, body *node, layout grid.Layout) (*grid.Grid, error) 
 		}
 	}
 	c := g.CellDims()
-	return g, d.data(g, n, points, c[0]*c[1]*c[2])
+	d.data(g, n, points, c[0]*c[1]*c[2])
+	return g, nil
 }
 
 func placement(g *grid.Grid, body *node) error {
@@ -210,22 +207,17 @@ func (d *document) points(g *grid.Grid, n *node, want int) error {
 	return nil
 }
 
-func (d *document) data(g *grid.Grid, n *node, points, cells int) error {
-	var err error
+func (d *document) data(g *grid.Grid, n *node, points, cells int) {
 	if p := n.kid("PointData"); p != nil && points > 0 {
-		if g.PointData, err = d.arrays(p, points); err != nil {
-			return fmt.Errorf("point data: %w", err)
-		}
+		g.PointData = d.arrays(p, "point data", points)
 	}
 	if c := n.kid("CellData"); c != nil && cells > 0 {
-		if g.CellData, err = d.arrays(c, cells); err != nil {
-			return fmt.Errorf("cell data: %w", err)
-		}
+		g.CellData = d.arrays(c, "cell data", cells)
 	}
-	return nil
 }
 
-func (d *document) arrays(n *node, want int) ([]grid.Array, error) {
+// arrays reads the variables of a piece; what of them cannot be read is noted.
+func (d *document) arrays(n *node, what string, want int) []grid.Array {
 	var list []grid.Array
 	for _, k := range n.kids {
 		if k.name != "DataArray" && k.name != "Array" {
@@ -233,11 +225,12 @@ func (d *document) arrays(n *node, want int) ([]grid.Array, error) {
 		}
 		a, err := d.array(k, want)
 		if err != nil {
-			return nil, err
+			d.leaveOut(leftArray{what, a.Name, err})
+			continue
 		}
 		list = put(list, a)
 	}
-	return list, nil
+	return list
 }
 
 func (d *document) explicitPiece(g *grid.Grid, n *node) error {
@@ -256,9 +249,7 @@ func (d *document) explicitPiece(g *grid.Grid, n *node) error {
 	if err != nil {
 		return err
 	}
-	if err := d.data(g, n, points, len(g.Types)); err != nil {
-		return err
-	}
+	d.data(g, n, points, len(g.Types))
 	// Check before joining: Join trusts offsets and face lists.
 	return g.Check()
 }

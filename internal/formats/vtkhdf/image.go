@@ -37,36 +37,30 @@ func (r *reader) image(m *grid.Mesh) error {
 }
 
 func (r *reader) shaped(group string, n int) ([]grid.Array, error) {
-	names, err := r.names(group)
-	if err != nil {
-		return nil, err
-	}
-	var list []grid.Array
-	for _, name := range names {
+	return r.arrays(group, func(name string) (grid.Array, error) {
 		v, err := r.value(group + "/" + name)
 		if err != nil {
-			return nil, err
+			return grid.Array{}, err
 		}
 		row, timed, err := r.stepEntry(group + "Offsets/" + name)
 		if err != nil {
-			return nil, err
+			return grid.Array{}, err
 		}
 		if timed {
 			if v, err = v.Row(row); err != nil {
-				return nil, fmt.Errorf("%s/%s: %w", group, name, err)
+				return grid.Array{}, err
 			}
 		}
 		a, err := toArray(name, v)
 		if err != nil {
-			return nil, err
+			return a, err
 		}
 		if n <= 0 || a.Values()%n != 0 || a.Values() == 0 {
-			return nil, fmt.Errorf("%s/%s has %d values for %d places", group, name, a.Values(), n)
+			return a, fmt.Errorf("%d values for %d places", a.Values(), n)
 		}
 		a.Comps = a.Values() / n
-		list = append(list, a)
-	}
-	return list, nil
+		return a, nil
+	})
 }
 
 // amr reads the levels of an OverlappingAMR file: boxes as rows of six
@@ -172,21 +166,12 @@ func (r *reader) boxes(level string) ([]int, error) {
 // levelData reads the arrays of a box, which lie behind those of the boxes before
 // it, and with time steps behind those of the steps before.
 func (r *reader) levelData(level, group string, at, n int) ([]grid.Array, error) {
-	names, err := r.names(level + "/" + group)
-	if err != nil {
-		return nil, err
-	}
-	var list []grid.Array
-	for _, name := range names {
-		first, err := r.offset(level+"/"+group+"Offsets/"+name, level+"/"+group+"Offset/"+name)
+	group = level + "/" + group
+	return r.arrays(group, func(name string) (grid.Array, error) {
+		first, err := r.offset(group+"Offsets/"+name, group+"Offset/"+name)
 		if err != nil {
-			return nil, err
+			return grid.Array{}, err
 		}
-		a, err := r.tuples(level+"/"+group+"/"+name, first+at, n)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, a)
-	}
-	return list, nil
+		return r.tuples(group+"/"+name, first+at, n)
+	})
 }

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/isobath/isobath/internal/data/kind"
-
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/hdf5"
 )
@@ -29,6 +30,29 @@ type reader struct {
 	base string // path of root
 	step int
 	n    int // time steps; 0 when the file has no Steps group
+	left []string
+}
+
+// arrays reads the variables of a group. One that cannot be read is noted, once for
+// all parts: what the mesh is made of does not depend on it.
+func (r *reader) arrays(group string, read func(name string) (grid.Array, error)) ([]grid.Array, error) {
+	names, err := r.names(group)
+	if err != nil {
+		return nil, err
+	}
+	var list []grid.Array
+	for _, name := range names {
+		a, err := read(name)
+		if err == nil {
+			list = append(list, a)
+			continue
+		}
+		said := fmt.Sprintf("%s/%s is left out: ", group, term.ClipEnd(name, 40))
+		if !slices.ContainsFunc(r.left, func(s string) bool { return strings.HasPrefix(s, said) }) {
+			r.left = append(r.left, said+err.Error())
+		}
+	}
+	return list, nil
 }
 
 // Times returns the values of the time steps; none when the file holds a
@@ -164,6 +188,7 @@ func (r *reader) dataSet(m *grid.Mesh, kind string) error {
 			return err
 		}
 	}
+	m.Warnings = append(m.Warnings, r.left...)
 	if r.n > 0 {
 		times, err := r.floats("Steps/Values")
 		if err == nil && r.step < len(times) {
@@ -306,51 +331,31 @@ func (r *reader) names(group string) ([]string, error) {
 }
 
 func (r *reader) fields() ([]grid.Array, error) {
-	names, err := r.names("FieldData")
-	if err != nil {
-		return nil, err
-	}
-	var list []grid.Array
-	for _, name := range names {
+	return r.arrays("FieldData", func(name string) (grid.Array, error) {
 		v, err := r.value("FieldData/" + name)
 		if err != nil {
-			return nil, err
+			return grid.Array{}, err
 		}
-		a, err := toArray(name, v)
-		if err != nil {
-			return nil, fmt.Errorf("FieldData/%s: %w", name, err)
-		}
-		list = append(list, a)
-	}
-	return list, nil
+		return toArray(name, v)
+	})
 }
 
 // data reads the arrays of a data group for one part.
 func (r *reader) data(group string, at, n int) ([]grid.Array, error) {
-	names, err := r.names(group)
-	if err != nil {
-		return nil, err
-	}
-	var list []grid.Array
-	for _, name := range names {
+	return r.arrays(group, func(name string) (grid.Array, error) {
 		from := at
 		if r.n > 0 && (group == "PointData" || group == "CellData") {
 			// The array may have its own offset: values that do not change are stored once.
 			own, err := r.offset(group + "Offsets/" + name)
 			if err != nil {
-				return nil, err
+				return grid.Array{}, err
 			}
 			base, err := r.offset(strings.TrimSuffix(group, "Data") + "Offsets")
 			if err != nil {
-				return nil, err
+				return grid.Array{}, err
 			}
 			from = own + at - base
 		}
-		a, err := r.tuples(group+"/"+name, from, n)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, a)
-	}
-	return list, nil
+		return r.tuples(group+"/"+name, from, n)
+	})
 }

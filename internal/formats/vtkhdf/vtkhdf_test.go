@@ -71,6 +71,16 @@ func TestMade(t *testing.T) {
 	for _, name := range []string{"steps.hdf", "shared.hdf"} {
 		t.Run(name, func(t *testing.T) { sameGeometry(t, filepath.Join(dir, name)) })
 	}
+	t.Run("variables that are left out", func(t *testing.T) {
+		m, err := Read(filepath.Join(dir, "leftout.hdf"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"CellData/short is left out: 7 values for 4 places", "CellData/waves is left out: elements of class 6 are not numbers"}
+		if g := m.Blocks[0].Grid; g.NumCells() != 4 || len(g.CellData) != 1 || g.CellData[0].Name != "e" || !slices.Equal(m.Warnings, want) {
+			t.Errorf("%d cells, %d variables, said %q", g.NumCells(), len(g.CellData), m.Warnings)
+		}
+	})
 	t.Run("poly", func(t *testing.T) {
 		m, err := Read(filepath.Join(dir, "poly.hdf"), 0)
 		if err != nil {

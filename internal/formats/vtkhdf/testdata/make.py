@@ -274,3 +274,13 @@ for name, axis in (("flat.hdf", 2), ("flat-xz.hdf", 1)):
         level["CellData/v"] = np.array([100 * l + 10 * k + c for k, n in enumerate(cells) for c in range(n)], dtype="f8")
         level["PointData/p"] = np.arange(sum((b[1] - b[0] + 2) * (b[3] - b[2] + 2) for b in boxes), dtype="f8")
     f.close()
+
+# Variables that no mesh can have: the others and the mesh are read.
+f, g = start("leftout.hdf", "ImageData")
+g.attrs["WholeExtent"] = (0, 2, 0, 2, 0, 1)
+g.attrs["Origin"] = (0.0, 0.0, 0.0)
+g.attrs["Spacing"] = (1.0, 1.0, 1.0)
+g["CellData/e"] = np.arange(4.0).reshape(1, 2, 2)
+g["CellData/short"] = np.arange(7.0)
+g["CellData/waves"] = np.arange(4).astype("c16").reshape(1, 2, 2)
+f.close()
