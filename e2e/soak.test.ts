@@ -102,8 +102,13 @@ async function gesture(page: Page, next: () => number): Promise<void> {
         .catch(() => {}); // it may be covered
   } else {
     const key = KEYS[Math.floor(next() * KEYS.length)]!;
-    const focused = await page.evaluate(() => document.activeElement?.textContent ?? '');
-    if (key !== 'Enter' || !ENDS.test(focused)) await page.keyboard.press(key);
+    const { text, written } = await page.evaluate(() => ({
+      text: document.activeElement?.textContent ?? '',
+      written: document.activeElement?.matches('input, textarea, [contenteditable=true]') ?? false,
+    }));
+    // A letter in a text makes a name that nobody knows, which is refused as it should be.
+    const typed = written && (key === 'Enter' || key.length === 1);
+    if (!typed && (key !== 'Enter' || !ENDS.test(text))) await page.keyboard.press(key);
   }
 }
 

@@ -56,7 +56,7 @@ export class Shell {
   // ---- export ----
 
   private get saved(): Saved {
-    return { snap: this.store.snapshot, theme: this.appearance.theme };
+    return { snap: this.shown().snap, theme: this.appearance.theme };
   }
 
   async save(title: string, view: View<unknown>, format: Format): Promise<void> {
