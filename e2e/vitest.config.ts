@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-// Compared pixel by pixel, or with what a page paints in a given time: a browser
-// of its own is all they may share the processors with.
-const ALONE = ['screens.test.ts', 'painted.test.ts'];
+// Compared pixel by pixel, with what a page paints in a given time, or drawn in
+// software: a browser of its own is all they may share the processors with.
+const ALONE = ['screens.test.ts', 'painted.test.ts', 'mesh.test.ts'];
 // Speeds, which `make bench` runs one by one.
 const SPEEDS = ['bench.test.ts', 'cyclesspeed.test.ts', 'meshbench.test.ts', 'tracebench.test.ts'];
 
