@@ -50,7 +50,11 @@ func writeAllocations(w io.Writer, r *allocated.Allocations) error {
 		about := term.Roughly(true)
 		fmt.Fprintf(w, ", and in small ones %s%s in %s%s", about, term.Bytes(r.SmallBytes), about, term.Counted(r.SmallCalls, "call"))
 	}
-	fmt.Fprintf(w, "; most at once %s\n%s of %s samples are in this memory; life is the median\n\n", term.Bytes(r.Peak), term.Thousands(r.InAllocations), term.Thousands(r.Samples))
+	fmt.Fprintf(w, "; most at once %s", term.Bytes(r.Peak))
+	if r.SmallCalls > 0 { // of which nobody knows how long they live
+		fmt.Fprint(w, " without the small ones")
+	}
+	fmt.Fprintf(w, "\n%s of %s samples are in this memory; life is the median\n\n", term.Thousands(r.InAllocations), term.Thousands(r.Samples))
 	right := func(head string) term.Column { return term.Column{Head: head, Align: term.Right} }
 	t := term.Table{Columns: []term.Column{right("bytes"), right("calls"), right("peak"), right("life"), right("samples"), {Head: "place", Give: true}}}
 	for i := range r.Sites {
