@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/bench/synth"
 )
 
 // cycles measures the analysis of reference traces: against ripser on the same
@@ -44,10 +44,8 @@ func cycles(ctx context.Context, dir string) ([]Result, error) {
 // cyclesPage measures how long people wait for the spiral of three million
 // windows in a real browser without a GPU (e2e/cyclesspeed.test.ts).
 func cyclesPage(ctx context.Context, dir, program string) ([]Result, error) {
-	write := exec.CommandContext(ctx, "go", "run", "./bench/cycles", "run", filepath.Join(dir, "bubble.isobath"))
-	write.Dir = test.Root()
-	if out, err := write.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("bench/cycles: %w\n%s", err, out)
+	if err := synth.WriteBubble(ctx, filepath.Join(dir, "bubble.isobath")); err != nil {
+		return nil, err
 	}
 	return browserRow{"cyclesspeed.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
 }
