@@ -1,12 +1,15 @@
 package dataset
 
 import (
+	"errors"
 	"path/filepath"
 
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/record"
 )
 
@@ -39,6 +42,11 @@ func Identify(path string) (Content, error) {
 		return Content{Kind: kind.Samples, Format: "record", Table: true}, nil
 	}
 	found, err := formats.Identify(path)
+	if errors.Is(err, foreign.ErrUnknown) {
+		if format, ok := mesh.FolderOfDumps(path); ok {
+			return Content{Kind: kind.Mesh, Format: format}, nil
+		}
+	}
 	if err != nil {
 		return Content{}, err
 	}

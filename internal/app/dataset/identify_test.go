@@ -140,6 +140,29 @@ func (r *oneRef) Read(dst []refs.Ref) (int, error) {
 
 func (r *oneRef) About() *refs.About { return &refs.About{} }
 
+// A folder of dumps is a series of them, and any other still unknown.
+func TestFolderOfDumps(t *testing.T) {
+	dumps, other := t.TempDir(), t.TempDir()
+	for _, name := range []string{"wave_10.vtk", "wave_20.vtk"} {
+		write(t, filepath.Join(dumps, name), vtkText)
+	}
+	write(t, filepath.Join(dumps, "ball.vtk"), vtkText)
+	write(t, filepath.Join(other, "notes.txt"), "a text")
+	if c, err := Identify(dumps); err != nil || c.Kind != kind.Mesh || c.Format != "vtk" || c.Table {
+		t.Errorf("folder of dumps: %+v, %v", c, err)
+	}
+	s, err := mesh.Open(t.Context(), dumps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(s.Notes(), "\n"); len(s.Steps) != 2 || s.Steps[1].Iteration != 20 || !strings.Contains(notes, "1 mesh file besides this series") || !strings.Contains(notes, "ball.vtk") {
+		t.Errorf("%d steps, %q", len(s.Steps), notes)
+	}
+	if _, err := Identify(other); !errors.Is(err, foreign.ErrUnknown) || !strings.Contains(err.Error(), "notes.txt") {
+		t.Errorf("folder without dumps: %v", err)
+	}
+}
+
 // A new format is one entry of the list: everything that opens files then knows
 // it.
 func TestNewFormatIsOneLine(t *testing.T) {

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"slices"
 
 	"github.com/isobath/isobath/internal/data/grid"
 )
@@ -51,7 +52,7 @@ func Describe(ctx context.Context, paths ...string) (*Info, error) {
 		return nil, err
 	}
 	out := &Info{FormatName: s.Format, Cells: m.NumCells(), Points: m.NumPoints(), Levels: max(1, len(m.Levels)), Domains: 1,
-		From: s.Steps[last].From, Dump: s.Steps[last].Iteration, Notes: m.Warnings, Fields: []FieldInfo{}}
+		From: s.Steps[last].From, Dump: s.Steps[last].Iteration, Notes: slices.Concat(s.Notes(), m.Warnings), Fields: []FieldInfo{}}
 	out.Low, out.High = m.Bounds()
 	if !sp.AMR {
 		out.Domains = len(m.Blocks)

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats"
@@ -29,6 +30,9 @@ type Series struct {
 	Name   string
 	Format string
 	Steps  []Step
+	// LeftOut are mesh files of the folder that was opened which are no dumps of
+	// this series.
+	LeftOut []string
 
 	kept *budget.Share // dumps that were read, by step
 	turn patientLock   // one dump is read at a time
@@ -59,11 +63,12 @@ type Step struct {
 // several files that make a series, in the order of their iterations. A path
 // may be a pattern such as dump_*.vtk, or a folder of dumps.
 func Open(ctx context.Context, paths ...string) (*Series, error) {
-	files, err := expand(paths)
+	files, leftOut, err := expand(paths)
 	if err != nil {
 		return nil, err
 	}
 	s := newSeries(ctx)
+	s.LeftOut = leftOut
 	for left := files; len(left) > 0; {
 		var parts []string
 		parts, left = filesOfSet(left)
@@ -92,42 +97,51 @@ func seriesName(file string) string {
 	return stem
 }
 
-// expand resolves patterns and folders.
-func expand(paths []string) ([]string, error) {
-	var files []string
+// Notes are sentences about what was opened.
+func (s *Series) Notes() []string {
+	if len(s.LeftOut) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the folder has %s besides this series, not read: %s; open one of them by its name",
+		term.Counted(len(s.LeftOut), "mesh file"), foreign.Names(s.LeftOut, 6))}
+}
+
+// expand resolves patterns and folders; leftOut are mesh files of folders that are
+// of another series.
+func expand(paths []string) (files, leftOut []string, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		switch {
 		case err == nil && info.IsDir():
-			inside, err := dumpsIn(p)
+			inside, others, err := dumpsIn(p)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			files = append(files, inside...)
+			files, leftOut = append(files, inside...), append(leftOut, others...)
 		case err == nil:
 			files = append(files, p)
 		case strings.ContainsAny(p, "*?["):
 			found, err := filepath.Glob(p)
 			if err != nil {
-				return nil, fmt.Errorf("pattern %q: %w", p, err)
+				return nil, nil, fmt.Errorf("pattern %q: %w", p, err)
 			}
 			if len(found) == 0 {
-				return nil, fmt.Errorf("no file matches %q", p)
+				return nil, nil, fmt.Errorf("no file matches %q", p)
 			}
 			files = append(files, found...)
 		default:
-			return nil, fmt.Errorf("open mesh: %w", err)
+			return nil, nil, fmt.Errorf("open mesh: %w", err)
 		}
 	}
-	return files, nil
+	return files, leftOut, nil
 }
 
 // dumpsIn lists the first collection of a folder, or else the mesh files whose
-// names differ in a number only: the largest such set.
-func dumpsIn(dir string) ([]string, error) {
+// names differ in a number only: the largest such set, and the names of the others.
+func dumpsIn(dir string) (files, others []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sets := map[[2]string][]string{}
 	for _, e := range entries {
@@ -139,7 +153,7 @@ func dumpsIn(dir string) ([]string, error) {
 			continue
 		}
 		if ext := filepath.Ext(path); ext == ".pvd" || ext == ".series" {
-			return []string{path}, nil
+			return []string{path}, nil, nil
 		}
 		before, _, after := cutNumber(path)
 		key := [2]string{before, after}
@@ -149,12 +163,35 @@ func dumpsIn(dir string) ([]string, error) {
 		sets[key] = append(sets[key], path)
 	}
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("%s holds no mesh file that is known", dir)
+		return nil, nil, fmt.Errorf("%s holds no mesh file that is known", dir)
 	}
 	names := slices.SortedFunc(maps.Keys(sets), func(a, b [2]string) int {
 		return cmp.Or(len(sets[b])-len(sets[a]), strings.Compare(a[0]+a[1], b[0]+b[1]))
 	})
-	return sets[names[0]], nil
+	for _, name := range names[1:] {
+		for _, path := range sets[name] {
+			others = append(others, filepath.Base(path))
+		}
+	}
+	slices.Sort(others)
+	return sets[names[0]], others, nil
+}
+
+// FolderOfDumps says of which format the dumps of a folder are; false for a file
+// and for a folder without any.
+func FolderOfDumps(path string) (format string, ok bool) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "", false
+	}
+	files, _, err := dumpsIn(path)
+	if err != nil {
+		return "", false
+	}
+	found, err := identify(files[0])
+	if err != nil {
+		return "", false
+	}
+	return found.Format.Name, true
 }
 
 // identify recognises a file among the mesh formats.

@@ -220,7 +220,7 @@ func (l List) Recognise(in *Input) (Format, error) {
 			return Format{}, fmt.Errorf("%s: %w: %s; see 'isobath help formats'", in.Path, ErrUnknown, what)
 		}
 		return Format{}, fmt.Errorf("%s: %w: the folder holds %s; see 'isobath help formats'",
-			in.Path, ErrUnknown, list(in.Names, 6))
+			in.Path, ErrUnknown, Names(in.Names, 6))
 	}
 	if len(in.Head) == 0 {
 		return Format{}, fmt.Errorf("%s: the file is empty: %w", in.Path, ErrUnknown)
@@ -235,7 +235,8 @@ func (l List) Recognise(in *Input) (Format, error) {
 		in.Path, ErrUnknown, in.Head[:min(len(in.Head), 24)])
 }
 
-func list(names []string, most int) string {
+// Names writes names, at most so many of them.
+func Names(names []string, most int) string {
 	if len(names) == 0 {
 		return "nothing"
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -241,7 +242,7 @@ func Open(ctx context.Context, paths ...string) (*frame.Run, error) {
 	}
 	r := &frame.Run{
 		ID: frame.Identity(name, h), Name: name, Path: path, Kind: string(kind.Mesh),
-		Format: m.Series.Format, Warnings: dump.Warnings, TopologyNote: "a mesh has no hardware topology",
+		Format: m.Series.Format, Warnings: slices.Concat(m.Series.Notes(), dump.Warnings), TopologyNote: "a mesh has no hardware topology",
 	}
 	put(r, m)
 	return r, nil
