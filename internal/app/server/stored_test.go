@@ -75,6 +75,11 @@ func TestStoredRuns(t *testing.T) {
 			t.Errorf("%s %s:\nlocal  %.2000s\nstored %.2000s", q[0], q[1], want, got)
 		}
 	}
+	for _, query := range []string{"", "?where=latency+%3E+100&columns=addr,latency,level", "?filter=function+%3D+sweep&where=latency+%3E+1e12"} {
+		if want, got := ask(local, "rows.csv"+query, ""), ask(stored, "rows.csv"+query, ""); want != got || len(want) < 10 {
+			t.Errorf("rows.csv%s: %d bytes of the folder, %d of ClickHouse differ", query, len(want), len(got))
+		}
+	}
 	refused := func(method, path, body string) {
 		t.Helper()
 		if w := do(s, method, path, body); w.Code == http.StatusOK || !strings.Contains(w.Body.String(), "single rows, which are kept in ClickHouse") {

@@ -12,7 +12,15 @@ import (
 // written as 0x…, categories as their names, a missing value as nothing. Text
 // with a comma, a quote or a line break is quoted.
 func (t *Table) WriteCSV(w io.Writer, rows Bits) error {
-	out := bufio.NewWriterSize(w, 1<<16)
+	if err := t.WriteCSVHeader(w); err != nil {
+		return err
+	}
+	return t.WriteCSVRows(w, rows)
+}
+
+// WriteCSVHeader writes the header line alone.
+func (t *Table) WriteCSVHeader(w io.Writer) error {
+	var out strings.Builder
 	for i, c := range t.columns {
 		if i > 0 {
 			out.WriteByte(',')
@@ -24,6 +32,13 @@ func (t *Table) WriteCSV(w io.Writer, rows Bits) error {
 		out.WriteString(name)
 	}
 	out.WriteByte('\n')
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// WriteCSVRows is WriteCSV without the header line: a table may come in pieces.
+func (t *Table) WriteCSVRows(w io.Writer, rows Bits) error {
+	out := bufio.NewWriterSize(w, 1<<16)
 	dicts := make([][]string, len(t.columns))
 	for i, c := range t.columns {
 		dicts[i] = make([]string, len(c.Dict))

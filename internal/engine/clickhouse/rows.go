@@ -153,25 +153,75 @@ func (s *Stored) Fetch(ctx context.Context, where query.Expr, progress func(done
 	if n > mostFetched {
 		return nil, query.Refuse("%d rows are too many to bring here; select at most %d with --where", n, mostFetched)
 	}
-	f := newFetcher(e, n)
-	for from := 0; from < e.document.Rows; from += fetchRows {
-		b, err := e.values(ctx, f.forms, fmt.Sprintf("r >= %d AND r < %d AND (%s) ORDER BY r", from, from+fetchRows, condition))
-		if err == nil {
-			err = f.add(b)
-		}
-		if err != nil {
-			f.drop()
-			return nil, err
-		}
+	f := newFetcher(e, e.allForms(), n)
+	err = e.eachBlock(ctx, f.forms, condition, func(to int, b *block) error {
+		err := f.add(b)
 		if progress != nil {
-			progress(int64(min(from+fetchRows, e.document.Rows)), int64(e.document.Rows), int64(f.rows))
+			progress(int64(to), int64(e.document.Rows), int64(f.rows))
 		}
+		return err
+	})
+	if err != nil {
+		f.drop()
+		return nil, err
 	}
 	t, err := f.table()
 	if err == nil && t.Rows() != n {
 		err = fmt.Errorf("fetched %d of %d rows", t.Rows(), n)
 	}
 	return t, err
+}
+
+// eachBlock asks for the rows of a condition in their order, some at a time, and says
+// up to which row they have come.
+func (e *Engine) eachBlock(ctx context.Context, forms []*columnForm, condition string, do func(to int, b *block) error) error {
+	for from := 0; from < e.document.Rows; from += fetchRows {
+		to := min(from+fetchRows, e.document.Rows)
+		b, err := e.values(ctx, forms, fmt.Sprintf("r >= %d AND r < %d AND (%s) ORDER BY r", from, to, condition))
+		if err != nil {
+			return err
+		}
+		if err := do(to, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InRows implements query.Distant.
+func (e *Engine) InRows(ctx context.Context, where query.Expr, columns []string, piece func(*table.Table) error) error {
+	condition, err := e.condition(ctx, where)
+	if err != nil {
+		return err
+	}
+	forms := make([]*columnForm, len(columns))
+	for i, name := range columns {
+		if forms[i], err = e.form(name); err != nil {
+			return err
+		}
+	}
+	return e.eachBlock(ctx, forms, condition, func(_ int, b *block) error {
+		if b.rows == 0 {
+			return nil
+		}
+		f := newFetcher(e, forms, b.rows)
+		if err := f.add(b); err != nil {
+			return err
+		}
+		t, err := f.table()
+		if err != nil {
+			return err
+		}
+		return piece(t)
+	})
+}
+
+func (e *Engine) allForms() []*columnForm {
+	out := make([]*columnForm, len(e.document.Columns))
+	for i := range out {
+		out[i] = &e.document.Columns[i]
+	}
+	return out
 }
 
 // fetcher collects columns.
@@ -183,11 +233,9 @@ type fetcher struct {
 	valid  []table.Bits
 }
 
-func newFetcher(e *Engine, rows int) *fetcher {
-	f := &fetcher{engine: e}
-	for i := range e.document.Columns {
-		form := &e.document.Columns[i]
-		f.forms = append(f.forms, form)
+func newFetcher(e *Engine, forms []*columnForm, rows int) *fetcher {
+	f := &fetcher{engine: e, forms: forms}
+	for _, form := range forms {
 		var bits table.Bits
 		if form.Holes {
 			bits = table.NewBits(rows)
@@ -272,7 +320,7 @@ func (f *fetcher) drop() {
 func (f *fetcher) table() (*table.Table, error) {
 	columns := make([]*table.Column, len(f.forms))
 	for i, g := range f.data {
-		c := *f.engine.data.Table.Columns()[i]
+		c := *f.engine.data.Table.Column(f.forms[i].Name)
 		c.Summary, c.Valid = nil, f.valid[i]
 		if err := finish(&c, g); err != nil {
 			return nil, err

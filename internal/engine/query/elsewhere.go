@@ -23,6 +23,9 @@ type Distant interface {
 	// value, equal ones by row, a bounded number at a time. A piece is not to be
 	// kept.
 	InOrder(ctx context.Context, q Ordered, piece func(Piece) error) error
+	// InRows hands over columns of the selected rows in the order of rows, a bounded
+	// number at a time.
+	InRows(ctx context.Context, where Expr, columns []string, piece func(*table.Table) error) error
 }
 
 // Tally asks for counts along a column of numbers.

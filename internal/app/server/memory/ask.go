@@ -88,7 +88,7 @@ func (s routes) rows(w http.ResponseWriter, r *http.Request, run *Samples) error
 	if err != nil {
 		return err
 	}
-	selected, err := run.Engine.Select(r.Context(), query.Both(filter, where))
+	write, err := run.writeRows(r.Context(), t, query.Both(filter, where))
 	if err != nil {
 		return err
 	}
@@ -105,10 +105,34 @@ func (s routes) rows(w http.ResponseWriter, r *http.Request, run *Samples) error
 	}
 	// The header is sent by now; all that is left to do about an error is to
 	// end the stream short, which the client notices.
-	if err := t.WriteCSV(contextWriter{r.Context(), out}, selected); err != nil {
+	if err := write(contextWriter{r.Context(), out}); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
+}
+
+// writeRows finds the selected rows of a table, whose columns are some of the run's, and
+// returns what writes them. Rows that are elsewhere come in pieces while they are
+// written; that they can come at all is found out before.
+func (r *Samples) writeRows(ctx context.Context, t *table.Table, where query.Expr) (func(io.Writer) error, error) {
+	distant, ok := r.Engine.(query.Distant)
+	if !ok || !r.Data.Table.Elsewhere() {
+		selected, err := r.Engine.Select(ctx, where)
+		return func(w io.Writer) error { return t.WriteCSV(w, selected) }, err
+	}
+	if _, err := distant.Answer(ctx, &query.Request{Where: where}); err != nil {
+		return nil, err
+	}
+	var columns []string
+	for _, c := range t.Columns() {
+		columns = append(columns, c.Name)
+	}
+	return func(w io.Writer) error {
+		if err := t.WriteCSVHeader(w); err != nil {
+			return err
+		}
+		return distant.InRows(ctx, where, columns, func(rows *table.Table) error { return rows.WriteCSVRows(w, nil) })
+	}, nil
 }
 
 // contextWriter fails once the request is over.

@@ -186,7 +186,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 		{Method: "POST", Path: "runs/{id}/prepare", Access: frame.Viewer, Does: "gets ready for a brush that is about to be dragged; answers when it is",
 			Takes: Prepare{}, OfRun: of(s.prepare)},
 		{Method: "GET", Path: "runs/{id}/rows.csv", Access: frame.Viewer, Does: "the selected rows", Command: "isobath export", Query: []string{"filter", "where", "columns"},
-			Type: frame.TypeCSV, OfRun: here(s.rows)},
+			Type: frame.TypeCSV, OfRun: of(s.rows)},
 		{Method: "GET", Path: "runs/{id}/guide", Access: frame.Viewer, Does: "what guided analysis can do with this run",
 			Answers: guide.GuideInfo{}, OfRun: of(s.guideInfo)},
 		{Method: "POST", Path: "runs/{id}/metrics", Access: frame.Viewer, Does: "a metric over windows of an axis", Command: "isobath metrics",
