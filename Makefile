@@ -174,7 +174,7 @@ torture:
 KILLS ?= 50
 .PHONY: kills
 kills:
-	ISOBATH_KILLS=$(KILLS) nice -n 10 $(GO) test -count 1 -timeout 0 -run '^(TestKilledCommands|TestKilledEdits|TestDiskFull)$$' -v ./cmd/isobath
+	ISOBATH_KILLS=$(KILLS) nice -n 10 $(GO) test -count 1 -timeout 0 -run '^(TestKilledCommands|TestKilledEdits|TestDiskFull|TestKilledImport)$$' -v ./cmd/isobath ./internal/engine/clickhouse
 
 # Clients, rows and seconds: 64 pages brush ten million rows for two minutes, on
 # loopback. make test has a share of it.

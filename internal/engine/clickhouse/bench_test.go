@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/engine/clickhouse/clickhousetest"
+	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/enginetest"
 )
@@ -99,6 +100,7 @@ func BenchmarkTwoShards(b *testing.B) {
 			}
 		}
 	})
+	b.Run("same", func(b *testing.B) { sameAsKernel(b, d, r.Engine, slow) })
 	// A page shows everything before anything is selected on it, and keeps that.
 	for _, part := range []struct {
 		name     string
@@ -112,4 +114,47 @@ func BenchmarkTwoShards(b *testing.B) {
 			}
 		})
 	}
+}
+
+// sameAsKernel asks both engines for the screen of the page and for every other kind of
+// question, and reports how many answers are the same in every number.
+func sameAsKernel(b *testing.B, d query.Data, e query.Engine, slow query.Expr) {
+	want := kernel.New(d, kernel.Options{})
+	defer want.Close()
+	parse := func(text string) query.Expr {
+		x, err := query.Parse(text, d.Table)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return x
+	}
+	hovered := screen(slow)
+	hovered.Filter, hovered.Hover = parse("level != L1"), parse("cpu < 40")
+	quantiles := []float64{0, 0.01, 0.5, 0.99, 1}
+	asked := []*query.Request{
+		screen(nil), screen(slow), hovered,
+		{Where: parse("at L3:1"), Stats: []query.Stat{{Column: "latency", Quantiles: quantiles}, {Column: "huge", Quantiles: quantiles}, {Column: "ratio"}}},
+		{Where: slow, Groups: []query.Group{{By: []string{"level", "lock"}, Sum: "huge"}, {By: []string{"symbol"}, Distinct: "line", Order: query.ByCount}, {Sum: "addr"}}},
+		{Where: parse("time > 5000000 & addr != none"), Groups: []query.Group{{By: []string{"line", "cpu"}, Sum: "latency", Top: 50}}},
+		{Where: slow, Rows: &query.Page{Sort: "latency", Down: true, Offset: 500, Count: 30}},
+	}
+	same := 0
+	for b.Loop() {
+		same = 0
+		for _, q := range asked {
+			w, errW := want.Answer(b.Context(), q)
+			g, errG := e.Answer(b.Context(), q)
+			diff := ""
+			if errW == nil && errG == nil {
+				diff = enginetest.Diff(d, q, w, g)
+			}
+			if (errW == nil) != (errG == nil) || diff != "" {
+				b.Logf("%s\nkernel: %v, ClickHouse: %v\n%s", enginetest.Describe(q), errW, errG, diff)
+				continue
+			}
+			same++
+		}
+	}
+	b.ReportMetric(float64(same), "same")
+	b.ReportMetric(float64(len(asked)), "asked")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,24 @@ func TestShardLostWhileAnswering(t *testing.T) {
 	}
 }
 
+// TestQuestionTimesOut: a question that takes longer than the address allows is an error
+// that says so, and may be asked again.
+func TestQuestionTimesOut(t *testing.T) {
+	servers := clickhousetest.Start(t, 1)
+	s := dial(t, "clickhouse://"+servers[0].Host()+"/default?timeout=2s")
+	e := stored(t, s, "run", enginetest.Data(rand.New(rand.NewPCG(1, 2)), 2000))
+	s.entry.timeout = 100 * time.Millisecond
+	_, err := e.ask(t.Context(), "SELECT sum(sleepEachRow(0.01)) FROM "+e.from())
+	// The server is told the limit and may see by itself that it will not keep it.
+	if err == nil || !Unavailable(err) || !strings.Contains(err.Error(), "did not answer within") && !strings.Contains(err.Error(), "longer than the server allows") {
+		t.Errorf("a question of seconds: %v", err)
+	}
+	s.entry.timeout = time.Minute
+	if _, err := e.Answer(t.Context(), question); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	servers := clickhousetest.Start(t, 1)
 	plain := "clickhouse://" + servers[0].Host() + "/default"
@@ -218,8 +237,11 @@ func TestKilledImport(t *testing.T) {
 	servers := clickhousetest.Start(t, 2)
 	address := servers[0].Address("")
 	kills := 6
-	if os.Getenv("ISOBATH_KILLS") == "all" {
-		kills = 50
+	if text := os.Getenv("ISOBATH_KILLS"); text != "" { // make bench and make kills have 50
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	start := func() *exec.Cmd {
@@ -236,6 +258,7 @@ func TestKilledImport(t *testing.T) {
 	}
 	took := time.Since(begun)
 	s := dial(t, address)
+	whole, ended := 0, 0
 	for range kills {
 		if err := s.Remove(t.Context(), "run"); err != nil && !strings.Contains(err.Error(), "no run") {
 			t.Fatal(err)
@@ -243,7 +266,9 @@ func TestKilledImport(t *testing.T) {
 		cmd := start()
 		time.Sleep(time.Duration(r.Float64() * float64(took))) // the moment is the test's input, not its condition
 		cmd.Process.Kill()
-		cmd.Wait()
+		if cmd.Wait() == nil {
+			ended++ // before the signal came
+		}
 		if err := start().Wait(); err != nil {
 			t.Fatalf("the import after a killed one: %v", err)
 		}
@@ -253,8 +278,11 @@ func TestKilledImport(t *testing.T) {
 		}
 		if err := s.checkRows(t.Context(), d); err != nil {
 			t.Error(err)
+			continue
 		}
+		whole++
 	}
+	t.Logf("after %d of %d killed imports, %d of which had ended by themselves, another one holds each row once", whole, kills, ended)
 	// Nothing of the killed ones is left.
 	for i, server := range servers {
 		left, err := server.Do(t.Context(), "SELECT count() FROM system.tables WHERE name LIKE 'isobath_%_rows'")
