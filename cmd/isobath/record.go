@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,11 +60,14 @@ type samplingFlags struct {
 	latency   int
 	cpus      string
 	pid       int
+	group     string
+	all       bool
 	duration  time.Duration
 	last      time.Duration
 	children  bool
 	heap      bool
 	stacks    bool
+	kernel    bool
 	threshold int64
 	model     string
 	live      liveFlags
@@ -95,6 +100,8 @@ memory samples of every rank on this host, by the same clock.`,
 		Example: `  isobath record -- ./heat 1024
   isobath record -o heat.isobath --rate 2000 --duration 10s -- ./heat 1024
   isobath record --pid 4711 --duration 30s -o server.isobath
+  isobath record --cgroup system.slice/nginx.service --duration 30s
+  isobath record --all --duration 10s -o machine.isobath
   isobath record --live -- ./solver 1000   # the page opens at once, and grows
   isobath record --last 30s -- ./server   # and 'kill -USR1' of isobath when it is slow
   mpirun -n 4 isobath record -- ./app && isobath import rank*.isobath -o all.isobath
@@ -119,8 +126,8 @@ memory samples of every rank on this host, by the same clock.`,
 				return err
 			}
 			switch {
-			case len(args) == 0 && sampling.pid == 0:
-				return usagef("record what? Give the program after --, or --pid N")
+			case len(args) == 0 && !sampling.attached():
+				return usagef("record what? Give the program after --, or --pid N, --cgroup GROUP or --all")
 			case pair && (wantRefs || wantMPI):
 				return usagef("--pair records samples of two commands; --refs and --mpi record one")
 			case sampling.live.on && wantMPI:
@@ -195,14 +202,34 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.latency, "latency-threshold", 0, "sample loads of at least this many `cycles` (hardware only)")
 	flags.StringVar(&f.cpus, "cpu", "", "sample on these `CPUs` only, such as 0-3,8")
 	flags.IntVar(&f.pid, "pid", 0, "attach to this running `process`")
+	flags.StringVar(&f.group, "cgroup", "", "record the processes of this control `group` and of those below it: its folder, or its name in /proc/PID/cgroup")
+	flags.BoolVar(&f.all, "all", false, "record every process of the machine, where that is allowed")
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
-	flags.DurationVar(&f.last, "last", 0, "keep only the last `time` of the recording; SIGUSR1 (with --pid also Enter) writes it too, while the recording goes on")
+	flags.DurationVar(&f.last, "last", 0, "keep only the last `time` of the recording; SIGUSR1 (without a program also Enter) writes it too, while the recording goes on")
 	f.live.add(cmd)
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
 	flags.StringVar(&f.model, "model", "", "estimate levels of timer samples for the machine of this `topology` (XML of lstopo), or local for this one; they are marked as modelled")
 	flags.BoolVar(&f.stacks, "stacks", true, "record who called, with every sample")
+	flags.BoolVar(&f.kernel, "kernel", false, "sample time in the kernel too, where that is allowed: page faults, system calls; by the timer")
 	flags.BoolVar(&f.heap, "heap", true, "log allocations, to name heap objects")
 	flags.Int64Var(&f.threshold, "heap-threshold", 4096, "log allocations of at least this many `bytes`")
+}
+
+// attached reports whether processes are recorded that are there already.
+func (f *samplingFlags) attached() bool { return f.pid != 0 || f.group != "" || f.all }
+
+// named is the run of processes that are there already.
+func (f *samplingFlags) named() string {
+	switch {
+	case f.all:
+		return "all" + run.Suffix
+	case f.group != "":
+		if name := filepath.Base(f.group); filepath.IsLocal(name) && name != "." {
+			return name + run.Suffix
+		}
+		return "cgroup" + run.Suffix
+	}
+	return fmt.Sprintf("pid%d%s", f.pid, run.Suffix)
 }
 
 // recordSamples records samples, and the messages of an MPI program beside them
@@ -214,7 +241,7 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags, mpi *mpiM
 	}
 	out := rec.output()
 	if out == "" {
-		out = fmt.Sprintf("pid%d%s", f.pid, run.Suffix)
+		out = f.named()
 	}
 	if err := free(out, rec.force); err != nil {
 		return err
@@ -305,7 +332,7 @@ func (rec recording) keepLast(ctx context.Context, opt *record.Options, out stri
 		return nil
 	}
 	key := ""
-	if opt.PID != 0 && term.IsTerminal(os.Stdin) {
+	if len(opt.Command) == 0 && term.IsTerminal(os.Stdin) {
 		opt.Keys, key = os.Stdin, "Enter here or "
 	}
 	say("the last %v are kept; %s'kill -USR1 %d' writes them while the recording goes on", opt.Last, key, os.Getpid())
@@ -337,8 +364,8 @@ func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, flags []str
 		pairs = 8
 	}
 	switch {
-	case f.pid != 0 || f.duration != 0 || f.last != 0 || f.live.on:
-		return usagef("--pid, --duration, --last and --live mean nothing with --pair")
+	case f.attached() || f.duration != 0 || f.last != 0 || f.live.on:
+		return usagef("--pid, --cgroup, --all, --duration, --last and --live mean nothing with --pair")
 	case rec.force:
 		return usagef("--force replaces one run; with --pair choose another folder by -o")
 	case pairs < 1 || pairs > trial.MaxPairs:
@@ -440,18 +467,24 @@ func (f *samplingFlags) options(rec recording) (*record.Options, error) {
 	if err := f.live.check(); err != nil {
 		return nil, err
 	}
-	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Last: f.last, Heap: f.heap, Threshold: f.threshold,
-		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children, Stacks: f.stacks},
+	opt := &record.Options{Command: rec.command, PID: f.pid, Group: f.group, All: f.all, Mode: record.Mode(f.mode), Duration: f.duration, Last: f.last, Heap: f.heap, Threshold: f.threshold,
+		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children, Stacks: f.stacks, Kernel: f.kernel},
 		Say:      func(s string) { say("%s", s) }}
 	switch {
 	case opt.Mode != record.Auto && opt.Mode != record.Hardware && opt.Mode != record.Timer:
 		return nil, usagef("--mode %q: want auto, pmu or timer", f.mode)
+	case f.kernel && opt.Mode == record.Hardware:
+		return nil, usagef("--kernel samples by the timer; leave out --mode pmu")
 	case f.rate < 0 || f.rate > 100_000:
 		return nil, usagef("--rate %d: want at most 100000 samples a second; the timer cannot do more", f.rate)
 	case f.rate > 0 && f.period > 0:
 		return nil, usagef("--rate and --period say the same thing in two ways; give one")
-	case f.pid != 0 && len(rec.command) > 0:
-		return nil, usagef("--pid records a running process; it cannot be given together with a program")
+	case f.attached() && len(rec.command) > 0:
+		return nil, usagef("--pid, --cgroup and --all record processes that are there already; they cannot be given together with a program")
+	case f.pid != 0 && f.group != "" || f.all && (f.pid != 0 || f.group != ""):
+		return nil, usagef("--pid, --cgroup and --all say whom to record; give one of them")
+	case !f.children && (f.all || f.group != ""):
+		return nil, usagef("--children=false: --cgroup and --all record all their processes, whosever children they are")
 	case f.pid < 0, f.duration < 0, f.last < 0, f.latency < 0, f.threshold < 0:
 		return nil, usagef("--pid, --duration, --last, --latency-threshold and --heap-threshold cannot be negative")
 	}
@@ -506,15 +539,20 @@ func summary(r *run.Run) string {
 	if d.Addresses != nil && d.Samples > 0 {
 		text += ", " + addresses(d)
 	}
+	if system := d.System / (d.User + d.System); d.InKernel == nil && d.Mode == "timer" && d.System > 0.1 && system > 0.1 {
+		text += fmt.Sprintf("; %s of its processor time was in the kernel, which --kernel samples too", term.Percent(system))
+	}
 	return text + fmt.Sprintf("; 'isobath open %s' shows them", r.Path)
 }
 
 // addresses says how many samples have the address of the access they were taken
 // at, and what the others may hide.
 func addresses(d *run.Recording) string {
-	var before, again, after, named, lost int
+	var before, again, after, named, lost, kernel int
 	for label, n := range d.Addresses {
 		switch {
+		case label == "kernel":
+			kernel += n
 		case strings.HasPrefix(label, "back"):
 			before += n
 		case strings.HasPrefix(label, "again"):
@@ -527,8 +565,12 @@ func addresses(d *run.Recording) string {
 			after += n
 		}
 	}
-	share := func(n int) string { return term.Percent(float64(n) / float64(d.Samples)) }
-	text := share(d.Samples-named-lost) + " with an address"
+	program := d.Samples - kernel
+	share := func(n int) string { return term.Percent(float64(n) / float64(max(program, 1))) }
+	text := share(program-named-lost) + " with an address"
+	if kernel > 0 {
+		text = fmt.Sprintf("%s in the kernel (%s); of the others %s", term.Percent(float64(kernel)/float64(d.Samples)), ways(d), text)
+	}
 	var parts []string
 	for _, p := range []struct {
 		n    int
@@ -545,4 +587,19 @@ func addresses(d *run.Recording) string {
 		text += fmt.Sprintf("; %s have the instruction but no address, so their objects look smaller than they are", share(named))
 	}
 	return text
+}
+
+// ways says why the kernel ran, the most frequent three.
+func ways(d *run.Recording) string {
+	names := slices.SortedFunc(maps.Keys(d.InKernel), func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.InKernel[b], d.InKernel[a]), cmp.Compare(a, b))
+	})
+	var words []string
+	for _, name := range names[:min(len(names), 3)] {
+		words = append(words, fmt.Sprintf("%s %s", name, term.Percent(float64(d.InKernel[name])/float64(d.Samples))))
+	}
+	if more := len(names) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
 }

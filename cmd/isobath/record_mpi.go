@@ -84,7 +84,7 @@ type mpiMessages struct {
 // this host, into one run.
 func recordMPISamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	switch {
-	case len(rec.command) == 0 || f.pid != 0:
+	case len(rec.command) == 0 || f.attached():
 		return usagef("--mpi records from the start of a program: give the launcher and the program after --")
 	case !f.children:
 		return usagef("--children=false: the ranks are children of the launcher")

@@ -120,6 +120,10 @@ func (a *allocations) name(objects *symbol.Objects) {
 
 func (s *siteAccess) add(r *row, hardware bool) {
 	s.samples++
+	if r.way != 0 { // the kernel is at work for an access that is not known
+		s.cost += r.weight
+		return
+	}
 	if hardware {
 		op := r.access.Op
 		if op == datasrc.Load || op == datasrc.LoadStore {

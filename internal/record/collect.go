@@ -40,6 +40,7 @@ type row struct {
 	stack      int32 // its chain of callers, 0 for none
 	again      bool  // the next access of the same instruction, in place of one that overwrote its base
 	hasAddr    bool
+	way, leaf  uint16 // of a sample in the kernel, why it ran and its function: numbers of places; else 0
 }
 
 // touch is the first access to a page.
@@ -66,18 +67,19 @@ const newProgram = -1
 
 // collector turns what the sampler hands on into rows.
 type collector struct {
-	space   *symbol.Space
-	objects *symbol.Objects
-	code    *spaces
-	rows    []row
-	touches []touch
-	names   []name
-	losses  []sampler.Loss
-	regs    *registers
-	callers *callers
-	births  []birth
-	dumps   map[int32]string // jitdumps that processes mapped
-	ranks   map[int]int      // of an MPI program, by process; nil if there is none
+	space       *symbol.Space
+	objects     *symbol.Objects
+	code        *spaces
+	rows        []row
+	touches     []touch
+	names       []name
+	losses      []sampler.Loss
+	regs        *registers
+	callers     *callers
+	births      []birth
+	dumps       map[int32]string // jitdumps that processes mapped
+	kernelWords kernelPlaces
+	ranks       map[int]int // of an MPI program, by process; nil if there is none
 	// sources says what SPE's data source means on a CPU.
 	sources map[uint32]map[uint16]spe.Served
 	// kernel and other count samples of hardware that are left out: those of
@@ -255,9 +257,12 @@ func (c *collector) Sample(e *pmu.Event, s *perfevent.Sample) {
 		return
 	}
 	r := row{time: s.Time, ip: s.IP, raw: s.IP, pid: int32(s.PID), tid: int32(s.TID), cpu: s.CPU, weight: e.Attr.Period}
-	if e.Use == pmu.Timer {
+	switch {
+	case e.Use == pmu.Timer && s.IP>>63 == 1:
+		c.inKernel(&r, s)
+	case e.Use == pmu.Timer:
 		c.decode(&r, s)
-	} else {
+	default:
 		if s.IP>>63 == 1 {
 			c.kernel++ // some units cannot leave it out
 			return

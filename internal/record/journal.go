@@ -44,6 +44,8 @@ type head struct {
 	Recorder  int               `json:"recorder"` // its process
 	Command   []string          `json:"command"`
 	PID       int               `json:"pid,omitempty"` // of the process that was attached to
+	Group     string            `json:"group,omitempty"`
+	All       bool              `json:"all,omitempty"`
 	Mode      string            `json:"mode"`
 	What      string            `json:"what"`
 	Event     string            `json:"event"`
@@ -76,6 +78,7 @@ type entry struct {
 	Comm    *perfevent.Comm    `json:"comm,omitempty"`
 	Loss    *sampler.Loss      `json:"loss,omitempty"`
 	Chain   []uint64           `json:"chain,omitempty"` // the next number is its
+	Place   string             `json:"place,omitempty"` // of the kernel; so is its
 	// Outside are samples of hardware that are left out.
 	Kernel int `json:"kernel,omitempty"`
 	Other  int `json:"other,omitempty"`

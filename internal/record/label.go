@@ -6,6 +6,9 @@ import (
 	"github.com/isobath/isobath/internal/record/operand"
 )
 
+// inKernel is the label of samples in the kernel: they are no accesses of the program.
+const inKernel = "kernel"
+
 // label says how the address of a timer sample was found, or why it was not.
 func (r *row) label() string {
 	doubt := ""
@@ -13,6 +16,8 @@ func (r *row) label() string {
 		doubt = ", unverified"
 	}
 	switch {
+	case r.way != 0:
+		return inKernel
 	case r.found != operand.Found:
 		return "none: " + r.found.String()
 	case r.again:

@@ -26,7 +26,7 @@ func (c *collector) model(r *run.Run, machine *Machine) error {
 	codes, has := make([]uint32, len(c.rows)), table.NewBits(len(c.rows))
 	next, shares := 0, map[string]int{}
 	for i := range c.rows {
-		if !c.rows[i].hasAddr {
+		if !c.rows[i].modelled() {
 			continue
 		}
 		if l := found[next]; l != hw.NoLevel {
@@ -46,6 +46,9 @@ func (c *collector) model(r *run.Run, machine *Machine) error {
 	return nil
 }
 
+// modelled reports whether a sample is an access whose level a model can say.
+func (r *row) modelled() bool { return r.hasAddr && r.way == 0 }
+
 // modelSamples are the rows with an address, as the model wants them.
 func (c *collector) modelSamples(t *table.Table) []model.Sample {
 	symbol, allocation, home := t.Column("symbol"), t.Column("allocation"), t.Column("touch_cpu")
@@ -57,7 +60,7 @@ func (c *collector) modelSamples(t *table.Table) []model.Sample {
 	var out []model.Sample
 	for i := range c.rows {
 		r := &c.rows[i]
-		if !r.hasAddr {
+		if !r.modelled() {
 			continue
 		}
 		k := key{pid: r.pid}

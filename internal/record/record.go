@@ -36,8 +36,12 @@ const (
 
 // Options say what to record.
 type Options struct {
-	Command  []string
-	PID      int
+	Command []string
+	PID     int
+	// Group is a control group whose processes are recorded in place of a command,
+	// All means every process of the machine.
+	Group    string
+	All      bool
 	Mode     Mode
 	Sampling pmu.Options
 	CPUs     []int
@@ -136,7 +140,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	}
 	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
-		Command: command, PID: opt.PID, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Keys: opt.Keys, Stop: opt.Stop,
+		Command: command, PID: opt.PID, Group: opt.Group, All: opt.All, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Keys: opt.Keys, Stop: opt.Stop,
 		Chosen: func(p *pmu.Plan, refused []error) {
 			if refusal != nil {
 				why = append(why, refusal.Error())
@@ -191,7 +195,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 // aboutOf is what is known before the program runs.
 func aboutOf(opt *Options, p *pmu.Plan, work *workspace, why []string) *head {
 	e := &p.Events[len(p.Events)-1]
-	h := &head{Version: journalVersion, Layout: layout(), Recorder: os.Getpid(), Command: redact.Args(opt.Command), PID: opt.PID, Mode: p.Name, What: p.What, Event: e.Name,
+	h := &head{Version: journalVersion, Layout: layout(), Recorder: os.Getpid(), Command: redact.Args(opt.Command), PID: opt.PID, Group: opt.Group, All: opt.All, Mode: p.Name, What: p.What, Event: e.Name,
 		Period: e.Attr.Period, Latency: opt.Sampling.Latency, Why: why, Started: time.Now(), Clock: sampler.ClockOffset(), Machine: system(), Variables: environment(os.Environ()),
 		Heap: workspaceHead{Folder: work.dir, Library: work.library, Threshold: work.threshold, Absent: work.absent}}
 	h.Host, _ = os.Hostname()
@@ -208,13 +212,18 @@ func plansFor(opt *Options) ([]pmu.Plan, error) {
 	opt.Sampling.Arch = runtime.GOARCH
 	var plans []pmu.Plan
 	var refusal error
-	if opt.Mode != Timer {
+	if opt.Mode != Timer && !opt.Sampling.Kernel {
 		plans, refusal = pmu.Hardware(os.DirFS("/"), &opt.Sampling)
 	}
 	if opt.Mode == Hardware {
 		return plans, refusal
 	}
-	return append(plans, pmu.TimerPlan(&opt.Sampling)), refusal
+	if opt.Sampling.Kernel {
+		plans = append(plans, pmu.TimerPlan(&opt.Sampling))
+	}
+	program := opt.Sampling
+	program.Kernel = false
+	return append(plans, pmu.TimerPlan(&program)), refusal
 }
 
 // modeLine says in one line how samples are taken, and why not better.
@@ -229,6 +238,7 @@ func modeLine(p *pmu.Plan, why []string) string {
 // run makes the run of what was collected.
 func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome, work *workspace, why []string) (*run.Run, error) {
 	c.order()
+	c.faultAddresses()
 	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: kind.Samples, Format: "record", Imported: out.Started.UTC().Truncate(time.Second)}}
 	r.Origin = kind.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
 	r.Origin.Host = c.about.Host
@@ -319,7 +329,7 @@ func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome
 func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *run.Recording {
 	e := &out.Plan.Events[len(out.Plan.Events)-1]
 	d := &run.Recording{
-		Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
+		Group: opt.Group, All: opt.All, Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
 		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
 		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged, Truncated: out.Losses.Truncated, LostTouches: out.Losses.Touches,
 		Machine: c.about.Machine, Environment: c.about.Variables, Rank: c.about.Rank, Kernel: c.kernel, Other: c.other,
@@ -338,7 +348,14 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 		d.Weight = "run time"
 		d.Addresses = map[string]int{}
 		for i := range c.rows {
-			d.Addresses[c.rows[i].label()]++
+			r := &c.rows[i]
+			d.Addresses[r.label()]++
+			if r.way != 0 {
+				if d.InKernel == nil {
+					d.InKernel = map[string]int{}
+				}
+				d.InKernel[c.kernelWords.text(r.way)]++
+			}
 		}
 	}
 	return d

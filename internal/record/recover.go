@@ -63,7 +63,7 @@ func recovered(ctx context.Context, files *symbol.Files, dir string, end sampler
 	defer release()
 	out := h.outcome(c, end)
 	said := c.thin(most, &out.Plan)
-	opt := &Options{Command: h.Command, PID: h.PID, Sampling: pmu.Options{Latency: h.Latency}, Say: func(string) {}}
+	opt := &Options{Command: h.Command, PID: h.PID, Group: h.Group, All: h.All, Sampling: pmu.Options{Latency: h.Latency}, Say: func(string) {}}
 	work := &workspace{dir: h.Heap.Folder, library: h.Heap.Library, threshold: h.Heap.Threshold, absent: h.Heap.Absent}
 	if _, err := os.Stat(work.dir); work.dir != "" && err != nil {
 		work.dir, work.absent = "", "its folder is gone"
@@ -154,6 +154,8 @@ func (c *collector) replay(e *entry) {
 	case e.Chain != nil:
 		c.callers.chains = append(c.callers.chains, e.Chain)
 		c.callers.samples++
+	case e.Place != "":
+		c.kernelWords.number(e.Place)
 	}
 	c.kernel, c.other = c.kernel+e.Kernel, c.other+e.Other
 }
@@ -180,7 +182,7 @@ func (c *collector) readRows(dir string, last time.Duration) (release func(), er
 		return nil, err
 	}
 	for i := range c.rows {
-		if r := &c.rows[i]; !r.sound(len(c.callers.chains)) {
+		if r := &c.rows[i]; !r.sound(len(c.callers.chains), &c.kernelWords) {
 			*r = row{time: r.time, pid: r.pid, tid: r.tid, cpu: r.cpu, found: operand.NoRegisters}
 		}
 	}
@@ -189,11 +191,11 @@ func (c *collector) readRows(dir string, last time.Duration) (release func(), er
 }
 
 // sound reports whether what a row says about itself has a meaning.
-func (r *row) sound(chains int) bool {
+func (r *row) sound(chains int, places *kernelPlaces) bool {
 	for _, flag := range []*bool{&r.unverified, &r.spins, &r.again, &r.hasAddr, &r.access.Ambiguous} {
 		if *(*byte)(unsafe.Pointer(flag)) > 1 {
 			return false
 		}
 	}
-	return r.found.Known() && int(r.op) < len(opNames) && r.access.Known() && r.stack >= 0 && int(r.stack) < chains
+	return r.found.Known() && int(r.op) < len(opNames) && r.access.Known() && r.stack >= 0 && int(r.stack) < chains && places.has(r.way) && places.has(r.leaf)
 }

@@ -32,7 +32,7 @@ func (c *collector) samples(ctx context.Context, plan *pmu.Plan, t *hw.Topology,
 	if err != nil {
 		return nil, err
 	}
-	columns = append(columns, c.waiting(names)...)
+	columns = append(columns, c.kernelTime(c.waiting(names))...)
 	columns = append(columns, lost.Columns(n)...)
 	columns = append(columns, marks.columns(c.rows, c.births, columns)...)
 	out, err := table.New("samples", columns)
@@ -136,7 +136,7 @@ func (c *collector) derived() []*table.Column {
 	ip, raw, addr := make([]uint64, n), make([]uint64, n), make([]uint64, n)
 	width, dist, weight := make([]int64, n), make([]int64, n), make([]int64, n)
 	op, found := make([]uint32, n), make([]uint32, n)
-	has, sized := table.NewBits(n), table.NewBits(n)
+	has, sized, decoded := table.NewBits(n), table.NewBits(n), table.NewBits(n)
 	labels := table.NewInterner()
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -146,7 +146,12 @@ func (c *collector) derived() []*table.Column {
 			continue
 		}
 		has.Set(i)
-		addr[i], dist[i], op[i] = r.addr, int64(r.dist), uint32(r.op)
+		addr[i] = r.addr
+		if r.way != 0 {
+			continue // which access the kernel serves is not decoded
+		}
+		decoded.Set(i)
+		dist[i], op[i] = int64(r.dist), uint32(r.op)
 		if r.width > 0 {
 			sized.Set(i)
 			width[i] = int64(r.width)
@@ -156,15 +161,15 @@ func (c *collector) derived() []*table.Column {
 		table.Addresses("ip", table.Derived, ip, nil),
 		table.Addresses("interrupted", table.Measured, raw, nil),
 		table.Addresses("addr", table.Derived, addr, has),
-		table.Categories("op", table.Derived, op, opNames, has),
+		table.Categories("op", table.Derived, op, opNames, decoded),
 		table.Ints("width", "bytes", table.Derived, width, sized),
 		table.Categories("found", table.Derived, found, labels.Names(), nil),
-		table.Ints("distance", "instructions", table.Derived, dist, has),
+		table.Ints("distance", "instructions", table.Derived, dist, decoded),
 		table.Ints("weight", "ns", table.Measured, weight, nil),
 	}
 	out[0].Note = "the instruction that made the access; the interrupted one where no address was found"
 	out[2].Note = "worked out from the registers at the interrupt; see column found"
-	out[5].Note = "back k: the access was made k instructions before the interrupt; again k: it overwrote its base, and this is the next of the same instruction; direct, forward k: it comes next"
+	out[5].Note = "back k: the access was made k instructions before the interrupt; again k: it overwrote its base, and this is the next of the same instruction; direct, forward k: it comes next; kernel: the sample was taken in the kernel"
 	out[7].Note = "run time that the sample stands for; it is not a latency"
 	return out
 }

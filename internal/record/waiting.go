@@ -99,7 +99,7 @@ func (c *collector) waiting(names []*table.Column) []*table.Column {
 	}
 	wait := table.Categories(samples.Waiting, table.Derived, waitCode, waits.Names(), waitHas)
 	wait.Note = "the thread waits: it spins for others, or is in a call of MPI; not memory traffic"
-	names = append(renamedObjects(names, wait), wait)
+	names = append(renamedObjects(names, wait, func(i int, _ string) string { return "waiting: " + wait.Text(i) }), wait)
 	if whereHas.Count() > 0 {
 		at := table.Categories("waiting_in", table.Derived, whereCode, where.Names(), whereHas)
 		at.Note = "the innermost function of the program that waits"
@@ -131,9 +131,9 @@ func cellText(c *table.Column, i int) string {
 	return c.Text(i)
 }
 
-// renamedObjects gives the word that is waited on the name of the wait, in place
-// of the object it happens to lie in.
-func renamedObjects(names []*table.Column, wait *table.Column) []*table.Column {
+// renamedObjects gives the samples that another column tells of a name in place of
+// the object that their address happens to lie in, which is given to it.
+func renamedObjects(names []*table.Column, of *table.Column, name func(i int, object string) string) []*table.Column {
 	at := slices.IndexFunc(names, func(c *table.Column) bool { return c.Name == "symbol" && c.Kind == table.Category })
 	if at < 0 {
 		return names
@@ -143,8 +143,8 @@ func renamedObjects(names []*table.Column, wait *table.Column) []*table.Column {
 	codes, has := make([]uint32, old.Len()), table.NewBits(old.Len())
 	for i := range codes {
 		switch {
-		case wait.Has(i):
-			codes[i] = in.CodeString("waiting: " + wait.Text(i))
+		case of.Has(i):
+			codes[i] = in.CodeString(name(i, cellText(old, i)))
 		case old.Has(i):
 			codes[i] = in.CodeString(old.Text(i))
 		default:

@@ -32,7 +32,11 @@ const marksVariable = "ISOBATH_MARKS"
 // newWorkspace makes the folder and what is preloaded.
 func newWorkspace(ctx context.Context, opt *Options) (*workspace, error) {
 	if len(opt.Command) == 0 {
-		return &workspace{absent: "the process was running already"}, nil
+		absent := "the process was running already"
+		if opt.PID == 0 {
+			absent = "the processes were not started by isobath"
+		}
+		return &workspace{absent: absent}, nil
 	}
 	sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", workspacePrefix+strconv.Itoa(os.Getpid())+"-")

@@ -69,12 +69,16 @@ const (
 	FlagSampleIDAll   = 1 << 18
 	FlagExcludeHost   = 1 << 19
 	FlagExcludeGuest  = 1 << 20
-	FlagMmap2         = 1 << 23
-	FlagCommExec      = 1 << 24
-	FlagUseClockID    = 1 << 25
-	FlagContextSwitch = 1 << 26
-	FlagWriteBackward = 1 << 27
-	FlagBuildID       = 1 << 34
+	// FlagExcludeCallchainUser leaves the program's own callers out of call chains.
+	FlagExcludeCallchainUser = 1 << 22
+	FlagMmap2                = 1 << 23
+	FlagCommExec             = 1 << 24
+	FlagUseClockID           = 1 << 25
+	FlagContextSwitch        = 1 << 26
+	FlagWriteBackward        = 1 << 27
+	FlagBuildID              = 1 << 34
+	// FlagInheritThread follows threads and no processes; since Linux 5.13.
+	FlagInheritThread = 1 << 35
 )
 
 // Precise returns precise_ip.

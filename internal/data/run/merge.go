@@ -309,16 +309,11 @@ func mergeRecordings(runs []*Run) *Recording {
 		return nil
 	}
 	sum := *runs[0].Recording
-	sum.Rank, sum.Addresses, sum.Model, sum.Last = nil, nil, nil, nil
+	sum.Rank, sum.Addresses, sum.InKernel, sum.Model, sum.Last = nil, nil, nil, nil, nil
 	var signals []string
 	for i, r := range runs {
 		d := r.Recording
-		if d.Addresses != nil && sum.Addresses == nil {
-			sum.Addresses = map[string]int{}
-		}
-		for label, n := range d.Addresses {
-			sum.Addresses[label] += n
-		}
+		sum.Addresses, sum.InKernel = addCounts(sum.Addresses, d.Addresses), addCounts(sum.InKernel, d.InKernel)
 		sum.addModel(d.Model)
 		sum.addLast(d.Last)
 		if d.Signal != "" {
@@ -337,6 +332,17 @@ func mergeRecordings(runs []*Run) *Recording {
 	}
 	sum.Signal = strings.Join(signals, ", ")
 	return &sum
+}
+
+// addCounts adds counts to others; nil where there are none.
+func addCounts(to, more map[string]int) map[string]int {
+	if more != nil && to == nil {
+		to = map[string]int{}
+	}
+	for name, n := range more {
+		to[name] += n
+	}
+	return to
 }
 
 // addLast is the time that any rank has samples of; each counts from its own

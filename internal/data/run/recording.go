@@ -18,6 +18,10 @@ type Recording struct {
 	// Weight is what one sample stands for.
 	Weight string `json:"weight"`
 	Rank   *int   `json:"rank,omitempty"` // of an MPI program
+	// Group is the control group whose processes were recorded; All says that it was
+	// every process of the machine.
+	Group string `json:"cgroup,omitempty"`
+	All   bool   `json:"all,omitempty"`
 	// Threshold is the latency below which loads were not sampled, in cycles.
 	Threshold int `json:"latency_threshold,omitempty"`
 	// Trial is the trial of two commands that this run is part of.
@@ -44,7 +48,9 @@ type Recording struct {
 	// Kernel and Other count samples of hardware that were left out: taken in
 	// the kernel, and of operations without a memory access.
 	Kernel int `json:"kernel,omitempty"`
-	Other  int `json:"without_access,omitempty"`
+	// InKernel counts the samples of the kernel that are there, by why it ran.
+	InKernel map[string]int `json:"in_kernel,omitempty"`
+	Other    int            `json:"without_access,omitempty"`
 
 	Lost      uint64 `json:"lost"`
 	Throttled uint64 `json:"throttled"`

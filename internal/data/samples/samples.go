@@ -31,6 +31,7 @@ const (
 	Latency     = "latency"
 	Weight      = "weight"
 	Waiting     = "waiting" // for what a thread waits; it has no value in others
+	Kernel      = "kernel"  // why the kernel ran; it has no value in samples of the program
 	Level       = "level"
 	Hit         = "hit"
 	Remote      = "remote"

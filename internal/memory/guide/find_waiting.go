@@ -12,45 +12,52 @@ import (
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
-// leaveOutWaiting takes the samples of threads that wait out of the selection: they
-// are run time, but no memory traffic.
-func (l *insightSearch) leaveOutWaiting() {
+// leaveOutIdle takes the samples of threads that wait, and those in the kernel, out
+// of the selection: they are run time, but no memory traffic of the program.
+func (l *insightSearch) leaveOutIdle() {
 	t := l.data.Table
-	column := t.Column(samples.Waiting)
-	if column == nil || column.Kind != table.Category {
+	wait, kernel := l.category(samples.Waiting), l.category(samples.Kernel)
+	if wait == nil && kernel == nil {
 		return
 	}
 	all, busy := table.NewBits(t.Rows()), table.NewBits(t.Rows())
 	for row := range l.rows {
 		all.Set(row)
-		if column.Has(row) {
+		switch {
+		case wait != nil && wait.Has(row):
 			l.waits++
-		} else {
+		case kernel != nil && kernel.Has(row):
+			l.kernel++
+		default:
 			busy.Set(row)
 		}
 	}
-	if l.waits > 0 {
+	if l.leftOut() > 0 {
 		l.all, l.selected = all, busy
 	}
 }
 
-// busy is an order without the samples of threads that wait.
+// leftOut is how many samples are no memory traffic of the program.
+func (l *insightSearch) leftOut() int { return l.waits + l.kernel }
+
+// busy is an order without the samples that are left out.
 func (l *insightSearch) busy(o *ordering) *ordering {
-	if l.waits == 0 {
+	if l.leftOut() == 0 {
 		return o
 	}
 	rows := slices.DeleteFunc(slices.Clone(o.rows), func(row uint32) bool { return !l.selected.Get(int(row)) })
 	return &ordering{column: o.column, rows: rows}
 }
 
-// withWaiting finds over all samples: a core whose thread waits is not idle.
+// withWaiting finds over all samples: a core whose thread waits, or is in the kernel,
+// is not idle.
 func withWaiting(find func(*insightSearch) ([]Insight, error)) func(*insightSearch) ([]Insight, error) {
 	return func(l *insightSearch) ([]Insight, error) {
-		if l.waits == 0 {
+		if l.leftOut() == 0 {
 			return find(l)
 		}
 		both := *l
-		both.selected, both.samples, both.cost, both.grouped = l.all, l.samples+l.waits, l.cost, nil
+		both.selected, both.samples, both.cost, both.grouped = l.all, l.samples+l.leftOut(), l.cost, nil
 		return find(&both)
 	}
 }
@@ -73,7 +80,7 @@ func waiting(l *insightSearch) ([]Insight, error) {
 			places[in.Text(row)]++
 		}
 	}
-	total := float64(l.waits + l.samples)
+	total := float64(l.leftOut() + l.samples)
 	text := fmt.Sprintf("%s of the samples are of threads that wait: %s", shareText(float64(l.waits)/total), mostOf(kinds, total, "for "))
 	if len(places) > 0 {
 		text += "; the program waits most in " + mostOf(places, total, "")
@@ -82,6 +89,25 @@ func waiting(l *insightSearch) ([]Insight, error) {
 	share := float64(l.waits) / total
 	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: "samples", subject: "threads that wait",
 		Where: l.within(query.Missing{Column: samples.Waiting, Not: true})}}, nil
+}
+
+// inKernel tells how much of the run time the kernel takes, and why it runs.
+func inKernel(l *insightSearch) ([]Insight, error) {
+	if l.kernel < limit.samples {
+		return nil, nil
+	}
+	why, wait := l.category(samples.Kernel), l.category(samples.Waiting)
+	ways := map[string]int{}
+	for row := range l.all.All() {
+		if why.Has(row) && (wait == nil || !wait.Has(row)) {
+			ways[why.Text(row)]++
+		}
+	}
+	total := float64(l.leftOut() + l.samples)
+	share := float64(l.kernel) / total
+	text := fmt.Sprintf("%s of the samples are in the kernel: %s. The other findings leave them out", shareText(share), mostOf(ways, total, ""))
+	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: "samples", subject: "the kernel",
+		Where: l.within(query.Missing{Column: samples.Kernel, Not: true})}}, nil
 }
 
 // mostOf lists the three largest counts with their shares.

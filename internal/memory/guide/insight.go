@@ -82,6 +82,7 @@ type kind struct {
 // and one that only says where the cycles are a quarter.
 var kinds = []kind{
 	{"waiting", "threads that wait", 1, 2, "", waiting},
+	{"kernel", "time in the kernel", 1, 1, "", inKernel},
 	{"hot-line", "hot lines", 0.25, 0, "", hotLine},
 	{"hot-object", "hot objects", 0.25, 0, "", hotObject},
 	{"odd-host", "hosts unlike the others", 1, 2, "", oddMachines},
@@ -140,8 +141,9 @@ type insightSearch struct {
 	ctx      context.Context
 	where    query.Expr
 	selected table.Bits // nil: all rows
-	all      table.Bits // with the samples of threads that wait, which are no memory traffic; nil where none does
+	all      table.Bits // with the samples that are left out, which are no memory traffic; nil where there are none
 	waits    int        // how many samples wait
+	kernel   int        // how many of the others are in the kernel
 	latency  *table.Column
 	samples  int
 	valued   int     // samples that have a cost
@@ -202,7 +204,7 @@ func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insigh
 	if l.selected, err = g.selected(ctx, where); err != nil {
 		return nil, err
 	}
-	l.leaveOutWaiting()
+	l.leaveOutIdle()
 	for row := range l.rows {
 		l.samples++
 		c, ok := l.costAt(row)
@@ -269,6 +271,10 @@ func (l *insightSearch) costs() string {
 	switch {
 	case l.latency != nil:
 		return "latency"
+	case l.waits > 0 && l.kernel > 0:
+		return "samples that do not wait and are not in the kernel"
+	case l.kernel > 0:
+		return "samples outside the kernel"
 	case l.waits > 0:
 		return "samples that do not wait"
 	}

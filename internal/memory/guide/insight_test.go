@@ -332,34 +332,39 @@ func TestInsightsWithin(t *testing.T) {
 	}
 }
 
-// Samples of threads that wait are told as such, and no finding about memory
-// rests on them.
-func TestWaitingIsLeftOut(t *testing.T) {
-	r, err := fixedRun()
-	if err != nil {
-		t.Fatal(err)
-	}
-	hot := insights(t, opened(t, r, nil))
-	g := changed(t, r, func(old *table.Table) *table.Table {
-		symbol := old.Column("symbol")
-		codes, has := make([]uint32, old.Rows()), table.NewBits(old.Rows())
-		for i := range codes {
-			if symbol.Text(i) == symbol.Text(0) {
-				has.Set(i)
-			}
-		}
-		out, err := table.New(old.Name, append(slices.Clone(old.Columns()), table.Categories(samples.Waiting, table.Derived, codes, []string{"OpenMP"}, has)))
+// Samples of threads that wait, and those in the kernel, are told as such, and no
+// finding about memory rests on them.
+func TestIdleIsLeftOut(t *testing.T) {
+	for _, tt := range []struct{ column, value, kind, text string }{
+		{samples.Waiting, "OpenMP", "waiting", "for OpenMP"},
+		{samples.Kernel, "page fault", "kernel", "in the kernel: page fault ("},
+	} {
+		r, err := fixedRun()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out
-	})
-	name := g.data.Table.Column("symbol").Text(0)
-	found := insights(t, g)
-	if rank(found, "waiting", "for OpenMP") == 0 {
-		t.Errorf("nobody is said to wait:%s", list(found))
-	}
-	if len(hot) == 0 || rank(found, "hot-object", "Object "+name+" ") != 0 {
-		t.Errorf("%s, on which threads wait, is a hot object:%s", name, list(found))
+		hot := insights(t, opened(t, r, nil))
+		g := changed(t, r, func(old *table.Table) *table.Table {
+			symbol := old.Column("symbol")
+			codes, has := make([]uint32, old.Rows()), table.NewBits(old.Rows())
+			for i := range codes {
+				if symbol.Text(i) == symbol.Text(0) {
+					has.Set(i)
+				}
+			}
+			out, err := table.New(old.Name, append(slices.Clone(old.Columns()), table.Categories(tt.column, table.Derived, codes, []string{tt.value}, has)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		})
+		name := g.data.Table.Column("symbol").Text(0)
+		found := insights(t, g)
+		if rank(found, tt.kind, tt.text) == 0 {
+			t.Errorf("%s is not told:%s", tt.column, list(found))
+		}
+		if len(hot) == 0 || rank(found, "hot-object", "Object "+name+" ") != 0 {
+			t.Errorf("%s, whose samples have %s, is a hot object:%s", name, tt.column, list(found))
+		}
 	}
 }

@@ -47,6 +47,9 @@ type Machine struct {
 func Report(m Machine) []Finding {
 	counters, timer := m.counters(), m.timer()
 	findings := []Finding{rung(counters, timer), counters, timer, m.container()}
+	if timer.State == Works {
+		findings = append(findings, m.beyond()...)
+	}
 	return append(findings, m.programs()...)
 }
 
@@ -230,6 +233,24 @@ func (m Machine) timer() Finding {
 	}
 	f.State, f.What = Works, fmt.Sprintf("kernel.perf_event_paranoid is %d; addresses are exact, levels and latencies absent; --model estimates levels", level)
 	return f
+}
+
+// beyond says what may be sampled beside a program of the user's own.
+func (m Machine) beyond() []Finding {
+	level, _ := m.paranoid()
+	var out []Finding
+	for _, b := range []struct {
+		name, what string
+		need       int
+	}{{"record --kernel", "time in the kernel is sampled", 1}, {"record --all, --cgroup", "processes of others are sampled", 0}} {
+		f := Finding{Name: b.name, State: Works, What: b.what}
+		if level > b.need && !m.capable() {
+			f.State, f.What = Missing, fmt.Sprintf("kernel.perf_event_paranoid is %d and must be at most %d, or isobath needs the capability CAP_PERFMON", level, b.need)
+			f.Cure = fmt.Sprintf("sudo sysctl kernel.perf_event_paranoid=%d", b.need)
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 const seccompCure = "start the container with --security-opt seccomp=unconfined, or --cap-add PERFMON"

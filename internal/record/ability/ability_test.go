@@ -89,3 +89,21 @@ func TestTrial(t *testing.T) {
 		t.Errorf("%+v", all[0])
 	}
 }
+
+// What lies beyond a user's own programs needs more rights than these do.
+func TestBeyond(t *testing.T) {
+	for _, tt := range []struct {
+		m              Machine
+		kernel, others State
+	}{
+		{machine(map[string]string{paranoid: "2\n"}, false), Missing, Missing},
+		{machine(map[string]string{paranoid: "1\n"}, false), Works, Missing},
+		{machine(map[string]string{paranoid: "0\n"}, false), Works, Works},
+		{machine(map[string]string{paranoid: "4\n", "proc/self/status": "CapEff:\t0000004000000000\n"}, false), Works, Works},
+	} {
+		got := tt.m.beyond()
+		if got[0].State != tt.kernel || got[1].State != tt.others || (got[1].State == Missing) != strings.Contains(got[1].Cure, "paranoid=0") {
+			t.Errorf("%+v, want %s and %s", got, tt.kernel, tt.others)
+		}
+	}
+}

@@ -17,6 +17,8 @@ type Options struct {
 	Arch    string // GOARCH of the machine
 	// Stacks copies the top of the stack with every sample, for its callers.
 	Stacks bool
+	// Kernel samples time in the kernel too, with the kernel's own calls; timer only.
+	Kernel bool
 }
 
 // defaultRate costs about what a timer interrupt does, a thousand times a second:
@@ -69,9 +71,6 @@ const (
 // clockMonotonic is CLOCK_MONOTONIC, the clock of allocation logs too.
 const clockMonotonic = 1
 
-// flagInheritThread follows threads only; since Linux 5.13.
-const flagInheritThread = 1 << 35
-
 // common fills in what every event has. Only user space is sampled: that is
 // allowed to everybody at the usual perf_event_paranoid of 2.
 func common(o *Options) perfevent.Attr {
@@ -81,7 +80,7 @@ func common(o *Options) perfevent.Attr {
 		ClockID:    clockMonotonic,
 	}
 	if o.Threads {
-		a.Flags |= flagInheritThread
+		a.Flags |= perfevent.FlagInheritThread
 	}
 	return a
 }
@@ -111,7 +110,13 @@ func TimerPlan(o *Options) Plan {
 		a.SampleType |= perfevent.SampleStackUser
 		a.SampleStackUser = stackBytes(a.Period)
 	}
-	return Plan{Name: "timer", What: "timer samples with addresses worked out from registers",
+	what := "timer samples with addresses worked out from registers"
+	if o.Kernel {
+		what += ", and of the kernel"
+		a.Flags = a.Flags&^perfevent.FlagExcludeKernel | perfevent.FlagExcludeCallchainUser
+		a.SampleType |= perfevent.SampleCallchain
+	}
+	return Plan{Name: "timer", What: what,
 		Events: []Event{{Name: "cpu-clock", Use: Timer, Attr: a, Leader: -1}}}
 }
 

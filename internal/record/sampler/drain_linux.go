@@ -33,6 +33,10 @@ type drainer struct {
 	trailer *perfevent.Attr
 	sample  perfevent.Sample
 
+	// known are the processes that the sink was told of; nil where it knows all by
+	// their parents.
+	known map[uint32]bool
+
 	auxEvent *pmu.Event
 	aux      auxLosses // of the goroutine that empties the rings
 }
@@ -199,6 +203,9 @@ func (d *drainer) dispatch(it *item) {
 	case perfevent.RecordFork:
 		var t perfevent.Task
 		if t, ok = perfevent.ParseTask(it.header, own); ok {
+			if d.known != nil {
+				d.known[t.PID] = d.known[t.PPID] // of one that nobody knows there is nothing to copy
+			}
 			d.sink.Fork(&t)
 		}
 	case perfevent.RecordComm:
@@ -252,7 +259,13 @@ func (d *drainer) dispatchSample(it *item) {
 		d.losses.Damaged++
 		return
 	}
-	if e.Use != pmu.Silent {
-		d.sink.Sample(e, &d.sample)
+	if e.Use == pmu.Silent {
+		return
 	}
+	// A process may come into a control group that was born outside it.
+	if pid := d.sample.PID; d.known != nil && !d.known[pid] {
+		d.known[pid] = true
+		_ = present(int(pid), it.time, d.sink) // or it has ended
+	}
+	d.sink.Sample(e, &d.sample)
 }

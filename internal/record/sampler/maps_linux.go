@@ -11,19 +11,32 @@ import (
 	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
-// present tells the sink what was mapped and who existed before the events
-// were opened.
-func present(pid int, sink Sink) error {
+// present tells the sink what everybody had mapped before the events were opened. Of
+// many, those that may not be looked at are sampled all the same.
+func (w *whom) present(opt *Options, sink Sink) (map[uint32]bool, error) {
+	if !w.wide {
+		return nil, present(opt.PID, 0, sink)
+	}
+	known := map[uint32]bool{}
+	for _, pid := range w.processes() {
+		known[uint32(pid)] = true
+		_ = present(pid, 0, sink)
+	}
+	return known, nil
+}
+
+// present tells the sink what a process has mapped and its name, as of a time.
+func present(pid int, time uint64, sink Sink) error {
 	maps, err := Mappings(pid)
 	if err != nil {
 		return err
 	}
 	for i := range maps {
-		sink.Mapping(0, &maps[i])
+		sink.Mapping(time, &maps[i])
 	}
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err == nil {
-		sink.Comm(0, &perfevent.Comm{PID: uint32(pid), TID: uint32(pid), Name: strings.TrimSpace(string(name))})
+		sink.Comm(time, &perfevent.Comm{PID: uint32(pid), TID: uint32(pid), Name: strings.TrimSpace(string(name))})
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package sampler
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -27,6 +26,7 @@ type session struct {
 	byID   map[uint64]*pmu.Event
 	first  map[output]int // the fd whose ring all events of an output write to
 	ring   int            // bytes; 0 means as many as possible
+	whom   *whom
 }
 
 // output is a ring. Page faults come in storms, at the start of a program and
@@ -38,7 +38,7 @@ type output struct {
 }
 
 // open opens the first plan that the system allows, and says what it refused.
-func open(opt *Options, tids []int) (*session, []error, error) {
+func open(opt *Options, of *whom) (*session, []error, error) {
 	cpus, others, err := onlineCPUs(opt.CPUs)
 	if err != nil {
 		return nil, nil, err
@@ -48,14 +48,14 @@ func open(opt *Options, tids []int) (*session, []error, error) {
 	}
 	var refused []error
 	for _, p := range opt.Plans {
-		s := &session{plan: p, events: slices.Clone(p.Events), byID: map[uint64]*pmu.Event{}, first: map[output]int{}, ring: opt.Ring}
-		err := s.open(tids, cpus, s.events)
+		s := &session{plan: p, events: slices.Clone(p.Events), byID: map[uint64]*pmu.Event{}, first: map[output]int{}, ring: opt.Ring, whom: of}
+		err := s.open(cpus, s.events)
 		for _, more := range []struct {
 			event *pmu.Event
 			cpus  []int
 		}{{opt.Touch, cpus}, {opt.Tracking, others}} {
 			if err == nil && more.event != nil {
-				err = s.open(tids, more.cpus, []pmu.Event{*more.event})
+				err = s.open(more.cpus, []pmu.Event{*more.event})
 			}
 		}
 		if err != nil {
@@ -70,7 +70,7 @@ func open(opt *Options, tids []int) (*session, []error, error) {
 
 // Try opens a plan for this process and closes it again.
 func Try(p pmu.Plan) error {
-	s, refused, err := open(&Options{Plans: []pmu.Plan{p}}, []int{os.Getpid()})
+	s, refused, err := open(&Options{Plans: []pmu.Plan{p}}, threadsOf(os.Getpid()))
 	if err != nil {
 		return errors.Join(refused...)
 	}
@@ -79,8 +79,8 @@ func Try(p pmu.Plan) error {
 }
 
 // open opens events for all threads on all CPUs.
-func (s *session) open(tids, cpus []int, events []pmu.Event) error {
-	for _, tid := range tids {
+func (s *session) open(cpus []int, events []pmu.Event) error {
+	for _, tid := range s.whom.ids {
 		for _, cpu := range cpus {
 			if err := s.openOn(tid, cpu, events); err != nil {
 				return err
@@ -105,14 +105,14 @@ func (s *session) openOn(tid, cpu int, events []pmu.Event) error {
 		if e.Leader >= 0 {
 			group = leaders[e.Leader]
 		}
-		fd, err := openEvent(&e.Attr, tid, cpu, group)
+		fd, err := s.whom.openEvent(&e.Attr, tid, cpu, group)
 		switch {
 		case err == unix.ENODEV && len(s.rings) > 0:
 			return nil // the CPU went offline
 		case err == unix.ESRCH && len(s.rings) > 0:
 			return nil // the thread has ended
 		case err != nil:
-			return refusal(e.Name, err, paranoid())
+			return s.whom.refusal(e, err)
 		}
 		leaders[i] = fd
 		s.fds = append(s.fds, fd)
@@ -195,12 +195,15 @@ const wakeup = 64 << 10
 
 // openEvent opens one event. The attr goes to the kernel as bytes: the struct
 // of x/sys would do, but the bytes are what the tests compare.
-func openEvent(attr *perfevent.Attr, tid, cpu, group int) (int, error) {
+func (w *whom) openEvent(attr *perfevent.Attr, tid, cpu, group int) (int, error) {
 	a := *attr
+	if w.wide { // whoever runs there is sampled, whosever child it is
+		a.Flags = a.Flags&^(perfevent.FlagInherit|perfevent.FlagInheritThread) | perfevent.FlagExcludeIdle
+	}
 	a.Flags |= perfevent.FlagWatermark
 	a.Wakeup = wakeup
 	b := a.Bytes()
-	fd, _, errno := unix.Syscall6(unix.SYS_PERF_EVENT_OPEN, uintptr(unsafe.Pointer(&b[0])), uintptr(tid), uintptr(cpu), uintptr(group), unix.PERF_FLAG_FD_CLOEXEC, 0)
+	fd, _, errno := unix.Syscall6(unix.SYS_PERF_EVENT_OPEN, uintptr(unsafe.Pointer(&b[0])), uintptr(tid), uintptr(cpu), uintptr(group), uintptr(w.flags()), 0)
 	runtime.KeepAlive(b)
 	if errno != 0 {
 		return -1, errno
@@ -248,22 +251,4 @@ func onlineCPUs(only []int) (chosen, others []int, err error) {
 		return nil, nil, fmt.Errorf("none of the CPUs %v is online; there are %s", only, strings.TrimSpace(string(b)))
 	}
 	return chosen, others, nil
-}
-
-// threads returns the threads of a process.
-func threads(pid int) ([]int, error) {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no process %d", pid)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("process %d: %w", pid, err)
-	}
-	var tids []int
-	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil {
-			tids = append(tids, tid)
-		}
-	}
-	return tids, nil
 }

@@ -38,7 +38,7 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 		_ = cmd.Wait()
 		return nil, err
 	}
-	s, refused, err := open(opt, []int{pid})
+	s, refused, err := open(opt, threadsOf(pid))
 	if err != nil {
 		return fail(err)
 	}
@@ -46,7 +46,7 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if opt.Chosen != nil {
 		opt.Chosen(&s.plan, refused)
 	}
-	if err := present(pid, sink); err != nil {
+	if err := present(pid, 0, sink); err != nil {
 		return fail(err)
 	}
 	out := &Outcome{Plan: s.plan, PID: pid, Started: time.Now(), ClockOffset: ClockOffset()}
@@ -240,18 +240,19 @@ func interrupted(signals <-chan os.Signal) bool {
 	}
 }
 
-// attach records a running process.
+// attach records processes that are there already.
 func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	asked := make(chan os.Signal, 1)
 	if opt.Asked != nil {
 		signal.Notify(asked, unix.SIGUSR1)
 		defer signal.Stop(asked)
 	}
-	tids, err := threads(opt.PID)
+	of, err := chosen(opt)
 	if err != nil {
 		return nil, err
 	}
-	s, refused, err := open(opt, tids)
+	defer of.close()
+	s, refused, err := open(opt, of)
 	if err != nil {
 		return nil, err
 	}
@@ -259,12 +260,16 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if opt.Chosen != nil {
 		opt.Chosen(&s.plan, refused)
 	}
-	if err := present(opt.PID, sink); err != nil {
+	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), ClockOffset: ClockOffset(), End: Interrupted}
+	// What they map from here on is in records, which are handed on after what they
+	// have mapped by now: nothing falls between the two.
+	s.enable(true)
+	known, err := of.present(opt, sink)
+	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), ClockOffset: ClockOffset(), End: Interrupted}
-	s.enable(true)
 	d := newDrainer(s, sink)
+	d.known = known
 	d.start()
 	var timeUp <-chan time.Time
 	if opt.Duration > 0 {
@@ -286,7 +291,7 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 			if opt.Asked != nil && entered(opt.Keys) {
 				opt.Asked()
 			}
-			if unix.Kill(opt.PID, 0) == unix.ESRCH {
+			if of.ended(opt) {
 				out.End, watching = Exited, false
 			}
 		}

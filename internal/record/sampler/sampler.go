@@ -23,8 +23,11 @@ type Options struct {
 	// Command is the program to start; its standard streams are ours.
 	Command []string
 	Env     []string
-	// PID is a running process to attach to, if there is no Command.
-	PID int
+	// PID is a running process to attach to, if there is no Command; Group a control
+	// group, with those below it; All means every process of the machine.
+	PID   int
+	Group string
+	All   bool
 	// Plans are the ways to sample, best first; the first that can be opened
 	// is used.
 	Plans []pmu.Plan
