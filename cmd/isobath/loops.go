@@ -59,7 +59,9 @@ func newLoops() *cobra.Command {
 REFS is a trace of every memory reference. Runs made by 'isobath record --refs'
 with all backends but valgrind also keep the way through the code: their
 entries and trips are counted, not estimated. Of other traces the loops are
-rebuilt from the instructions that make references, and marked with ≈.
+rebuilt from the instructions that make references, and marked with ≈; loops
+around them that make none are told from addresses that begin anew after equally
+many turns.
 
 Of - (standard input) the references are kept in memory, because they are read
 twice; a file is read in parts.
@@ -177,7 +179,7 @@ func loopJSON(l *tree.Loop) map[string]any {
 	row["skipped"] = known(l.Skipped, !l.Unknown.Spread)
 	maps.Copy(row, map[string]any{
 		"kind": l.Kind, "function": l.Function, "home": l.Home, "ip": address(l.Head), "file": baseName(l.File), "line": l.Line, "text": l.Text,
-		"depth": l.Depth, "parent": index(l.Parent),
+		"depth": l.Depth, "parent": index(l.Parent), "around": l.Around,
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
 		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
 		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,

@@ -51,8 +51,11 @@ func (h *Header) Title() string {
 	} else {
 		head = strings.TrimSpace(strings.TrimRight(head, "{ "))
 	}
-	if h.Line == 0 {
+	switch {
+	case h.Line == 0:
 		return term.Clip(head, longestHead)
+	case head == "": // the text is not at hand
+		return h.Name()
 	}
 	return fmt.Sprintf("%s, %s:%d", term.Clip(head, longestHead), h.File, h.Line)
 }

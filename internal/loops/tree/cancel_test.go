@@ -31,7 +31,7 @@ func (r *turning) Read(dst []refs.Ref) (int, error) {
 
 // A long trace tells how far it is in every stage, and each can be cancelled.
 func TestBuildIsCancelled(t *testing.T) {
-	for _, stop := range []string{"instructions", "blocks", "references", ""} {
+	for _, stop := range []string{"instructions", "blocks", "passes", "references", ""} {
 		t.Run("while "+stop, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -55,7 +55,7 @@ func TestBuildIsCancelled(t *testing.T) {
 			switch {
 			case stop != "" && (!errors.Is(err, context.Canceled) || after > 0):
 				t.Errorf("error = %v, told %d times after it was cancelled", err, after)
-			case stop == "" && (err != nil || got.References != 3<<18 || len(last) != 3):
+			case stop == "" && (err != nil || got.References != 3<<18 || len(last) != 4):
 				t.Errorf("error = %v, %d stages were told", err, len(last))
 			}
 		})

@@ -81,8 +81,20 @@ func (f *affine) add(addr uint64, t *thread) {
 	var turn [maxLevels]uint64
 	levels := 0
 	for i := len(t.active) - 1; i >= 0 && levels < maxLevels; i-- {
-		if t.active[i].machine >= 0 {
-			turn[levels] = t.active[i].turn
+		a := &t.active[i]
+		if a.machine < 0 {
+			continue
+		}
+		whole, done := a.turn, uint64(1)
+		for _, pass := range a.passes { // the turn in a pass, the pass in a pass of passes, …
+			if levels < maxLevels {
+				turn[levels] = whole % pass / done
+				levels++
+			}
+			done = pass
+		}
+		if levels < maxLevels {
+			turn[levels] = whole / done
 			levels++
 		}
 	}

@@ -18,9 +18,11 @@ func (b *build) tree() *Tree {
 	for row := range b.members {
 		b.out.Loops = append(b.out.Loops, b.row(row))
 	}
+	b.addInferred()
 	b.recursions()
 	b.costs()
 	b.counts()
+	b.countInferred()
 	b.proven = map[int]bool{}
 	b.prove()
 	b.besideHooks()
@@ -63,12 +65,15 @@ func (b *build) row(row int) Loop {
 
 // Where says where a loop stands: its line, or else its code, which every loop has.
 func (l *Loop) Where() string {
-	if l.Line > 0 {
-		return fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
-	}
 	at := fmt.Sprintf("code at %#x", l.Head)
-	if l.Function != "" {
+	switch {
+	case l.Line > 0:
+		at = fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
+	case l.Function != "":
 		at += " in " + l.Function
+	}
+	if l.Around {
+		return "around " + at
 	}
 	return at
 }
@@ -136,10 +141,12 @@ func (b *build) costs() {
 				continue
 			}
 			seen[row] = true
-			mergeCost(&b.out.Loops[row], c)
-			lines[row].merge(&c.lines)
-			for id, times := range c.objects {
-				objects[row][id] += times
+			for _, to := range append([]int{row}, b.outward(row)...) {
+				mergeCost(&b.out.Loops[to], c)
+				lines[to].merge(&c.lines)
+				for id, times := range c.objects {
+					objects[to][id] += times
+				}
 			}
 			if own {
 				b.out.Loops[row].Own += c.references
@@ -296,6 +303,7 @@ func (b *build) parents() {
 		}
 	}
 	b.unround()
+	b.nestInferred()
 	b.depths()
 }
 

@@ -36,6 +36,7 @@ type Loop struct {
 	Line     int
 	Text     string
 	Head     uint64 // where its code, or that of its first version, is entered; 0 if none went round
+	Around   bool   // it makes no references and is not found in the text: File, Line and Head are those of the loop inside it
 	Depth    int    // loops around it on the path with the most references
 	Parent   int    // index of the loop around it there; -1 if none
 	Trips
@@ -127,6 +128,9 @@ func Build(ctx context.Context, in Input) (*Tree, error) {
 	f.match(b.Source)
 	b.walker = newWalker(f, b.Flow)
 	b.number()
+	if err := b.infer(ctx, f); err != nil {
+		return nil, err
+	}
 	if err := b.secondWalk(ctx); err != nil {
 		return nil, err
 	}
@@ -149,16 +153,29 @@ type build struct {
 	proven    map[int]bool
 	prover    *prover       // nil where the text proves nothing
 	recursive map[int32]int // rows of functions that call themselves
+	// steppers are the instructions of a trace without control flow; inferred are
+	// the rows of loops that have others around them which make no references.
+	steppers map[spot]*stepper
+	inferred map[int]*inferred
 }
 
 // checkEvery is how many blocks pass between looks at the context.
 const checkEvery = 1 << 18
 
 func (b *build) firstWalk(ctx context.Context, f *forest) error {
+	return b.eachBasic(ctx, f, "blocks", func(uint32) func(v int32) {
+		s := &stack{code: f.code, visit: f}
+		return s.enter
+	})
+}
+
+// eachBasic goes the way of every thread: begin is told the thread and gives what
+// is told its basics in order. The stage is what progress is told.
+func (b *build) eachBasic(ctx context.Context, f *forest, stage string, begin func(thread uint32) func(v int32)) error {
 	done := uint64(0)
 	for i := range b.Flow.Threads {
 		t := &b.Flow.Threads[i]
-		s := &stack{code: f.code, visit: f}
+		enter := begin(t.ID)
 		c := t.Cursor(len(b.Flow.Blocks))
 		// Of a thread that was cut only events are sure: what came as expected
 		// after the last one goes where blocks went before.
@@ -169,13 +186,13 @@ func (b *build) firstWalk(ctx context.Context, f *forest) error {
 				break
 			}
 			for v := f.of[block][0]; v < f.of[block][1]; v++ {
-				s.enter(v)
+				enter(v)
 			}
 			if done++; done%checkEvery == 0 {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				b.Progress("blocks", done)
+				b.Progress(stage, done)
 			}
 		}
 	}
@@ -220,7 +237,7 @@ func (b *build) around(n int32) []int {
 		rows := []int{}
 		for at := n; at > 0; at = b.nodes[at].parent {
 			if g := b.nodes[at].group; g >= 0 && !slices.Contains(rows, b.rowOf[g]) {
-				rows = append(rows, b.rowOf[g])
+				rows = append(append(rows, b.rowOf[g]), b.outward(b.rowOf[g])...)
 			}
 		}
 		b.rowsAround[n] = rows
@@ -268,13 +285,12 @@ func (b *build) rebuild(ctx context.Context) error {
 	}
 	e := flow.NewEncoder()
 	places := map[uint64]uint32{}
+	b.steppers = map[spot]*stepper{}
 	n := uint64(0)
 	err = refs.Each(src, func(batch []refs.Ref) error {
 		for i := range batch {
 			r := &batch[i]
-			if _, known := places[r.PC]; !known {
-				places[r.PC] = r.Place
-			}
+			b.follow(r, places)
 			e.Enter(r.Thread, r.PC)
 			e.Reach(r.Thread, r.PC+1)
 		}

@@ -38,6 +38,7 @@ type walker struct {
 	groups  []group
 	groupOf []int32            // of each loop of the code
 	parts   []int32            // the place of each loop of the code in its group
+	passes  [][]uint64         // turns of the passes of each loop of the code; see inferred
 	courses []course           // by group
 	inside  map[[3]int32]int32 // groups by function, group around them, statement
 	stray   map[[2]int32]int32 // one group for each function and statement
@@ -74,6 +75,7 @@ type active struct {
 	body    bool   // this turn ran more than the test
 	marks   uint32 // of its statement, in this turn
 	touched []touch
+	passes  []uint64 // of its machine
 }
 
 // touch is a statement within one turn of what is around it.
@@ -93,7 +95,7 @@ type turns [maxParts]uint32
 const maxParts = 4
 
 func newWalker(f *forest, t *flow.Trace) *walker {
-	w := &walker{forest: f, groupOf: filled(len(f.loops)), parts: make([]int32, len(f.loops)), inside: map[[3]int32]int32{}, threads: map[uint32]*thread{}, flows: map[uint32]*flow.Thread{}, blocks: len(t.Blocks)}
+	w := &walker{forest: f, groupOf: filled(len(f.loops)), parts: make([]int32, len(f.loops)), passes: make([][]uint64, len(f.loops)), inside: map[[3]int32]int32{}, threads: map[uint32]*thread{}, flows: map[uint32]*flow.Thread{}, blocks: len(t.Blocks)}
 	for i := range t.Threads {
 		w.flows[t.Threads[i].ID] = &t.Threads[i]
 	}
@@ -559,7 +561,7 @@ func (v *threadVisitor) open(from, to int32) {
 		v.count(u)
 	}
 	u.ran |= bit
-	t.active = append(t.active, active{node: n, machine: to})
+	t.active = append(t.active, active{node: n, machine: to, passes: v.passes[to]})
 }
 
 func (v *threadVisitor) touch(a *active, n, g int32) *touch {

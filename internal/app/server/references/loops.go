@@ -1,7 +1,6 @@
 package references
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -142,9 +141,12 @@ func (t *loopTable) info(found *tree.Tree) LoopsInfo {
 }
 
 func (t *loopTable) row(i int, l *tree.Loop, recorded bool) LoopRow {
-	h := cycle.Header{Text: l.Text, File: filepath.Base(l.File), Line: l.Line}
+	title := l.Where()
+	if l.Text != "" {
+		title = (&cycle.Header{Text: l.Text, File: filepath.Base(l.File), Line: l.Line}).Title()
+	}
 	row := LoopRow{
-		Kind: string(l.Kind), Title: cmp.Or(h.Title(), l.Where()), Text: l.Text, Function: l.Function, File: l.File, Line: l.Line, Depth: l.Depth, Parent: l.Parent,
+		Kind: string(l.Kind), Title: title, Text: l.Text, Function: l.Function, File: l.File, Line: l.Line, Depth: l.Depth, Parent: l.Parent,
 		Entries: l.Entries, Trips: l.Trips.Trips, Min: l.Min, Median: l.Median, Max: l.Max, Skipped: l.Skipped, Unknown: LoopUnknown(l.Unknown), Exact: l.Exact, Why: l.Why,
 		Factor: l.Factor, Irreducible: l.Irreducible, References: l.References, Own: l.Own, Loads: l.Loads, Stores: l.Stores, Modifies: l.Modifies, Bytes: l.Bytes,
 		Lines: l.Lines, LinesExact: l.LinesExact, Caption: l.Caption(), Course: frame.List(l.Course), CourseEvery: l.CourseEvery,

@@ -173,6 +173,16 @@ describe('the lines of a loop', () => {
     const at = (i: number): number[] => loopLines(info, i).map((p) => p.line);
     expect([at(0), at(1), at(3), at(-1)]).toEqual([[2, 3, 4], [3, 4], [9], []]);
   });
+  it('are those of loops before it in the list, too', () => {
+    const info = {
+      loops: [
+        loop({ parent: 2, strides: [stride(4)] }),
+        loop({ strides: [] }),
+        loop({ parent: 1, strides: [] }),
+      ],
+    } as unknown as LoopsInfo;
+    expect(loopLines(info, 1).map((p) => p.line)).toEqual([4]);
+  });
   it('are of one file also where a name has more folders', () => {
     expect(sameFile('/src/a.c', 'a.c') && sameFile('a.c', 'lib/a.c')).toBe(true);
     expect(sameFile('ba.c', 'a.c')).toBe(false);

@@ -52,11 +52,14 @@ export function shownLoops(
 export function loopLines(info: LoopsInfo, loop: number): readonly { file: string; line: number }[] {
   const of = info.loops[loop];
   if (!of) return [];
+  // Loops that only the text or addresses tell of stand behind those inside them.
   const inside = new Set([loop]);
-  // Outer loops come before inner ones.
-  info.loops.forEach((l, i) => {
-    if (inside.has(l.parent)) inside.add(i);
-  });
+  for (let before = 0; before < inside.size;) {
+    before = inside.size;
+    info.loops.forEach((l, i) => {
+      if (inside.has(l.parent)) inside.add(i);
+    });
+  }
   const found = [...inside].flatMap((i) => {
     const l = info.loops[i]!;
     return l.strides.map((s) => ({ file: l.file, line: s.line }));
