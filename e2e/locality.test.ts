@@ -122,6 +122,29 @@ describe('the locality page', () => {
     await expect.poll(async () => (await linkOf(page)).get('s')).toBe('symbol = p');
   });
 
+  it('calls two fields that are selected together by their names', async () => {
+    await page.getByRole('tab', { name: 'Fields', exact: true }).first().click();
+    await quiet(page);
+    for (const [name, key] of [
+      ['p.x ·', 'Enter'],
+      ['p.y ·', 'Shift+Enter'],
+    ] as const) {
+      await page.getByLabel('Ranked').locator('[data-view]').focus();
+      await page.keyboard.press('Home');
+      for (let i = 0; i < 20 && !(await status()).startsWith(name); i++)
+        await page.keyboard.press('ArrowDown');
+      await page.keyboard.press(key);
+      await quiet(page);
+    }
+    await expect.poll(async () => (await linkOf(page)).get('s')).toBe('rows "field p.x" | rows "field p.y"');
+    await quiet(page);
+    await page.locator('[data-view="Miss curve"]').focus();
+    await page.keyboard.press('Home');
+    await expect.poll(status).toMatch(/; p\.x and p\.y [\d ]+/);
+    await page.keyboard.press('Control+Shift+A');
+    await page.getByRole('tab', { name: 'Objects', exact: true }).click();
+  });
+
   it('has nothing that axe finds', async () => {
     await quiet(page);
     const { violations } = await new AxeBuilder({ page }).analyze();

@@ -3,11 +3,11 @@ import { parse } from './language';
 import {
   fieldTerm,
   loopTerm,
-  selectedField,
+  selectedFields,
   selectedLines,
   selectedLoop,
   selectedStretch,
-  selectedThread,
+  selectedThreads,
   stretchTerm,
   threadTerm,
   withoutStretch,
@@ -26,7 +26,7 @@ describe('what a selection says about references', () => {
     expect(all.length).toBe(4);
     const read = parse(text(all)); // what a link keeps
     expect(selectedLoop(read)).toBe('a.c:3 f');
-    expect(selectedThread(read)).toBe(7);
+    expect(selectedThreads(read)).toEqual([7]);
     expect(selectedStretch(read)).toEqual({ from: 10, to: 20 });
     expect(selectedLines(read)).toEqual([{ file: 'a.c', line: 4 }]);
     expect(text(withoutStretch(read))).not.toContain('order');
@@ -36,20 +36,26 @@ describe('what a selection says about references', () => {
     const both = select([loopTerm('a'), { kind: 'values', column: 'symbol', values: ['p'] }]);
     const then = select([loopTerm('b'), fieldTerm('p', 'x')], both);
     expect(text(then)).toBe('rows "loop b" & rows "field p.x"');
-    expect(selectedField(parse(text(then)))).toBe('p.x');
+    expect(selectedFields(parse(text(then)))).toEqual(['p.x']);
   });
 
-  it('names nothing where several are selected, or one is left out', () => {
-    for (const s of [
-      'rows "loop a" | rows "loop b"',
-      '!(rows "loop a")',
-      'tid in (1, 2)',
-      'order in 1..',
-      '',
-    ])
-      expect(
-        [selectedLoop, selectedField, selectedThread, selectedStretch].map((f) => f(parse(s)) || undefined),
-      ).toEqual([undefined, undefined, undefined, undefined]);
+  it('finds several fields and threads, and none that are left out', () => {
+    const more = (s: Selection, t: Term): Selection => apply(s, t, 'add');
+    const both = [fieldTerm('p', 'x'), threadTerm(7), fieldTerm('p', 'y'), threadTerm(9)].reduce(more, []);
+    const read = parse(text(both));
+    expect(selectedFields(read)).toEqual(['p.x', 'p.y']);
+    expect(selectedThreads(read)).toEqual([7, 9]);
+    expect(selectedThreads(parse('tid in (1, 2)'))).toEqual([1, 2]);
+    const without = parse('!(rows "field p.x") & !(tid = 7)');
+    expect([...selectedFields(without), ...selectedThreads(without)]).toEqual([]);
+  });
+
+  it('names no loop and no stretch where several are selected, or one is left out', () => {
+    for (const s of ['rows "loop a" | rows "loop b"', '!(rows "loop a")', 'order in 1..', ''])
+      expect([selectedLoop, selectedStretch].map((f) => f(parse(s)) || undefined)).toEqual([
+        undefined,
+        undefined,
+      ]);
     expect(selectedStretch(parse('order >= 3 & order < 9'))).toEqual({ from: 3, to: 9 });
   });
 });

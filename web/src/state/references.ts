@@ -30,19 +30,28 @@ function named(select: Selection, kind: string): string {
 /** The one loop that is selected; empty if none is. */
 export const selectedLoop = (select: Selection): string => named(select, LOOP);
 
-/** The one field that is selected, as OBJECT.FIELD; empty if none is. */
-export const selectedField = (select: Selection): string => named(select, FIELD);
+/** The fields that are selected, as OBJECT.FIELD. */
+export const selectedFields = (select: Selection): readonly string[] =>
+  select
+    .flatMap(plain)
+    .flatMap((t) => (t.kind === 'rows' && t.name.startsWith(FIELD) ? [t.name.slice(FIELD.length)] : []));
 
-/** The one thread that is selected; undefined if none is. */
-export function selectedThread(select: Selection): number | undefined {
-  const t = alone(
-    select,
-    (t) =>
-      (t.kind === 'values' && t.column === 'tid' && t.values.length === 1) ||
-      (t.kind === 'compare' && t.column === 'tid' && t.op === '='),
-  );
-  const value = t?.kind === 'values' ? t.values[0] : t?.kind === 'compare' ? t.value : undefined;
-  return typeof value === 'number' ? value : undefined;
+/** What the name of rows is of, and its own name there; undefined if it is neither loop nor field. */
+export function rowsNamed(
+  name: string,
+): { readonly kind: 'loop' | 'field'; readonly names: readonly string[] } | undefined {
+  if (name.startsWith(LOOP)) return { kind: 'loop', names: [name.slice(LOOP.length)] };
+  if (name.startsWith(FIELD)) return { kind: 'field', names: [name.slice(FIELD.length)] };
+  return undefined;
+}
+
+/** The threads that are selected, in the order in which they were. */
+export function selectedThreads(select: Selection): readonly number[] {
+  return select
+    .flatMap(plain)
+    .flatMap((t) =>
+      t.kind === 'values' && t.column === 'tid' ? t.values.filter((v) => typeof v === 'number') : [],
+    );
 }
 
 export const ORDER = 'order';

@@ -1,6 +1,6 @@
 // What the page asks the server for, from what is on screen.
 import type { ClassAsk, CyclesAsk, SectorAsk } from '../../api/wire';
-import { selectedThread } from '../../state/references';
+import { selectedThreads } from '../../state/references';
 import type { Selection } from '../../state/selection';
 import type { Drawing, Walked } from './picture';
 import type { Plane } from './plane';
@@ -58,7 +58,8 @@ export function pixelsOf(
   };
 }
 
-/** The thread that is selected on all pages is the one that is analysed, unless another was asked for. */
+/** The thread that is selected on all pages is the one that is analysed, of several the first, unless another was
+ * asked for. */
 export function askOfThread(ask: CyclesAsk, select: Selection): CyclesAsk {
-  return ask.thread >= 0 ? ask : { ...ask, thread: selectedThread(select) ?? -1 };
+  return ask.thread >= 0 ? ask : { ...ask, thread: selectedThreads(select)[0] ?? -1 };
 }

@@ -1,6 +1,6 @@
 // What the locality page asks, and what its selection means: from the link and
 // the answers to the next question.
-import { baseName } from '../../base/format';
+import { baseName, plural } from '../../base/format';
 import type {
   AdviseAsk,
   Info,
@@ -10,11 +10,12 @@ import type {
   MachinesAsk,
   SharingAsk,
 } from '../../api/wire';
-import { selectedField, selectedLoop } from '../../state/references';
+import { rowsNamed } from '../../state/references';
 import { text, type Selection, type Term } from '../../state/selection';
 import { laneRows, MARGIN } from './map';
 import { termOf, type RowsInput } from './rows';
 import type { LocalityState, TableTab } from './state';
+import type { Called } from './words';
 
 /** What is selected, as the server understands it. */
 export function whereOf(select: Selection, filter: Selection): string {
@@ -82,17 +83,43 @@ export const machinesAskOf = (s: LocalityState, wide: boolean): MachinesAsk => (
   map: s.map,
 });
 
+const THE_SELECTION: Called = { name: 'the selection', several: false };
+const MOST_NAMED = 3; // more are counted
+
 /** What the selection is called in sentences. */
-export function selectionName(select: Selection, s: LocalityState): string {
-  if (s.pair.length === 2) return `what ${s.pair[0]} lost to ${s.pair[1]}`;
+export function selectionName(select: Selection, s: LocalityState): Called {
+  if (s.pair.length === 2) return { name: `what ${s.pair[0]} lost to ${s.pair[1]}`, several: false };
   const [only] = select;
-  const [term] = only?.terms ?? [];
-  if (select.length !== 1 || !only || only.not || only.terms.length !== 1 || !term)
-    return select.length === 0 ? '' : 'the selection';
-  if (term.kind === 'values' && term.values.length === 1) return String(term.values[0]);
-  if (term.kind === 'line') return `${baseName(term.file)}:${term.line}`;
-  if (term.kind === 'rows') return selectedLoop(select) || selectedField(select) || 'the selection';
-  return 'the selection';
+  if (!only) return { name: '', several: false };
+  if (select.length !== 1 || only.not) return THE_SELECTION;
+  const named = only.terms.map(namesOf);
+  const kinds = new Set(named.map((n) => n?.kind));
+  const names = named.flatMap((n) => n?.names ?? []);
+  if (names.length === 0 || kinds.has(undefined)) return THE_SELECTION;
+  if (names.length === 1) return { name: names[0]!, several: false };
+  if (names.length <= MOST_NAMED)
+    return { name: `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`, several: true };
+  const [kind] = kinds;
+  return kinds.size === 1 ? { name: plural(names.length, kind!), several: true } : THE_SELECTION;
+}
+
+const COLUMNS: Readonly<Record<string, string>> = { symbol: 'object', function: 'function', tid: 'thread' };
+
+/** What a term selects, and of which kind that is; undefined where sentences have no word for it. */
+function namesOf(term: Term): { readonly kind: string; readonly names: readonly string[] } | undefined {
+  switch (term.kind) {
+    case 'values': {
+      const kind = COLUMNS[term.column];
+      if (kind === undefined) return undefined;
+      return { kind, names: term.values.map((v) => (kind === 'thread' ? `thread ${v}` : String(v))) };
+    }
+    case 'line':
+      return { kind: 'line', names: [`${baseName(term.file)}:${term.line}`] };
+    case 'rows':
+      return rowsNamed(term.name);
+    default:
+      return undefined;
+  }
 }
 
 /** Objects that are selected by name. */

@@ -12,6 +12,8 @@ import type { MapMark } from './map';
 import type { LocalityModel } from './model.svelte';
 import { writeLocality, type LocalityState } from './state';
 
+type RowList = 'rows' | 'fieldRows' | 'lineRows';
+
 export class LocalityControl {
   constructor(
     private readonly model: LocalityModel,
@@ -34,9 +36,11 @@ export class LocalityControl {
     return true;
   }
 
-  readonly pickRow = (i: number, mode: Mode | undefined): boolean => {
-    return this.choose(this.drawn.rows?.wanted(i), mode);
-  };
+  /** Selects a row of one of the lists. */
+  readonly pickRow =
+    (list: RowList) =>
+    (i: number, mode: Mode | undefined): boolean =>
+      this.choose(this.drawn[list]?.wanted(i), mode);
 
   pickLine(line: number, adding: boolean): void {
     const { file } = this.model;
@@ -117,9 +121,11 @@ export class LocalityControl {
 
   // ---- pointing ----
 
-  readonly pointRow = (i: number | undefined): void => {
-    this.model.name = i === undefined ? '' : (this.drawn.rows?.ranked[i]?.name ?? '');
-  };
+  readonly pointRow =
+    (list: RowList) =>
+    (i: number | undefined): void => {
+      this.model.name = i === undefined ? '' : (this.drawn[list]?.ranked[i]?.name ?? '');
+    };
 
   readonly pointLine = (line: number | undefined): void => {
     const { answer, file } = this.model;

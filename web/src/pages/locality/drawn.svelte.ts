@@ -1,5 +1,6 @@
 // The views of the locality page, each made anew when what it shows has changed.
-import { selectedField } from '../../state/references';
+import type { Size } from '../../base/geometry';
+import { selectedFields } from '../../state/references';
 import { rowsOf, KINDS } from './asks';
 import { missCode } from './code';
 import { CurveView } from './curve';
@@ -11,29 +12,47 @@ import { ReuseView } from './reuse';
 import { byNameHere, RowsView } from './rows';
 import { SetsView } from './sets';
 import { SharingView } from './sharing';
+import type { TableTab } from './state';
 import { WhatIfView } from './whatif';
-import { against, headline } from './words';
+import { against, headline, type Called } from './words';
+
+const EVERYTHING: Called = { name: 'Everything', several: false };
 
 export class LocalityDrawn {
-  readonly rows = $derived.by(() => {
-    const { answer, before, by, levels, name, now, selecting, tableSize } = this.model;
-    if (!answer || tableSize.w === 0) return undefined;
+  readonly rows = $derived.by(() =>
+    this.ranked(this.model.now.table, this.model.tableSize, !this.model.stacked),
+  );
+  /** On large screens fields and lines stand below the objects. */
+  readonly fieldRows = $derived.by(() =>
+    this.model.stacked ? this.ranked('fields', this.model.fieldsSize, false) : undefined,
+  );
+  readonly lineRows = $derived.by(() =>
+    this.model.stacked ? this.ranked('lines', this.model.linesSize, true) : undefined,
+  );
+
+  private ranked(tab: TableTab, size: Size, key: boolean): RowsView | undefined {
+    const { answer, before, by, levels, name, namesHere, now, objects, selecting } = this.model;
+    if (!answer || size.w === 0) return undefined;
+    const rows = rowsOf(answer, tab);
+    const beside = tab !== now.table; // of one object that is selected, its own
+    const own = beside && tab === 'fields' && objects.length === 1;
     return new RowsView({
-      kind: KINDS[now.table],
-      rows: rowsOf(answer, now.table),
-      before: before && byNameHere(KINDS[now.table], rowsOf(before.answer, now.table), this.model.namesHere),
+      kind: KINDS[tab],
+      rows: own ? rows.filter((r) => r.object === objects[0]) : rows,
+      before: before && !beside ? byNameHere(KINDS[tab], rowsOf(before.answer, tab), namesHere) : undefined,
       levels,
       by,
       selecting,
-      size: tableSize,
+      size,
       hovered: name,
+      key,
     });
-  });
+  }
 
   private readonly headline = $derived.by(() => {
     const { answer, before, called } = this.model;
     if (!answer) return undefined;
-    const { head, more } = headline(called || 'Everything', answer);
+    const { head, more } = headline(called.name ? called : EVERYTHING, answer);
     return { head, more: [...(before ? against(before, answer) : []), ...more] };
   });
   readonly curve = $derived.by(() => {
@@ -45,7 +64,7 @@ export class LocalityDrawn {
       size: curveSize,
       y: now.y,
       headline: this.headline,
-      selection: called || 'selection',
+      selection: called.name || 'selection',
       hovered: curveAt,
       band: name,
       dragged,
@@ -62,25 +81,27 @@ export class LocalityDrawn {
     const { answer, field, layoutSize, lineBytes, pane, select } = this.model;
     if (!answer?.struct || layoutSize.w === 0 || pane !== 'fields') return undefined;
     const own = `${answer.struct.object}.`;
-    const selected = selectedField(select);
+    const selected = selectedFields(select)
+      .filter((f) => f.startsWith(own))
+      .map((f) => f.slice(own.length));
     return new LayoutView({
       now: answer.struct,
       then: answer.then?.struct ?? undefined,
       line: lineBytes,
       size: layoutSize,
       hovered: field,
-      selected: selected.startsWith(own) ? selected.slice(own.length) : '',
+      selected,
     });
   });
 
   readonly sets = $derived.by(() => {
-    const { answer, layoutSize, levels, pane, setAt } = this.model;
-    if (!answer || answer.sets.why !== '' || layoutSize.w === 0 || pane !== 'sets') return undefined;
+    const { answer, levels, setAt, setsRoom } = this.model;
+    if (!answer || answer.sets.why !== '' || setsRoom.w === 0) return undefined;
     return new SetsView({
       now: answer.sets,
       then: answer.then?.sets ?? undefined,
       level: levels[answer.sets.level]?.level ?? '',
-      size: layoutSize,
+      size: setsRoom,
       hovered: setAt,
     });
   });

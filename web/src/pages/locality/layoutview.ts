@@ -16,7 +16,7 @@ export interface LayoutInput {
   readonly line: number; // bytes
   readonly size: Size;
   readonly hovered: string; // field
-  readonly selected: string;
+  readonly selected: readonly string[]; // fields
 }
 
 /** A stretch of a field on screen. */
@@ -174,7 +174,7 @@ export class LayoutView implements KeptView<number> {
         fill: ink,
         align: 'center',
       });
-    if (b.name === this.input.selected) r.rect(b.box, { stroke: r.theme.selected, width: 2 });
+    if (this.input.selected.includes(b.name)) r.rect(b.box, { stroke: r.theme.selected, width: 2 });
   }
 
   drawHover(r: Renderer): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
 import { change } from '../../base/format';
+import { roughMeasure } from '../../base/text';
 import { parse } from '../../state/language';
 import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
 import { bytesOf, commands, resized, type CommandInput } from './commands';
@@ -13,7 +14,7 @@ import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
 import { WhatIfView } from './whatif';
-import { against, headline, missesAt, saving, size, whatIfName } from './words';
+import { against, cutInside, headline, missesAt, saving, size, whatIfName, type Called } from './words';
 
 const level = (name: string, bytes: number, misses: number): MissLevel => ({
   level: name,
@@ -142,6 +143,7 @@ const answer: LocalityAnswer = {
   },
   then: null,
 };
+const called = (name: string): Called => ({ name, several: false });
 const room = { w: 700, h: 300 };
 
 describe('words', () => {
@@ -153,9 +155,26 @@ describe('words', () => {
   });
 
   it('says how large a cache is needed', () => {
-    expect(headline('p', answer).head).toBe('p is reused from 64\u202fKiB on');
+    expect(headline(called('p'), answer).head).toBe('p is reused from 64\u202fKiB on');
     const small = { ...answer, now: { ...answer.now, footprint: 1024 } };
-    expect(headline('p', small).head).toBe('Everything fits L1: 1\u202fKiB');
+    expect(headline(called('p'), small).head).toBe('Everything fits L1: 1\u202fKiB');
+  });
+
+  it('speaks of several as of several', () => {
+    const both = { name: 'p.x and p.y', several: true };
+    expect(headline(both, answer).head).toBe('p.x and p.y are reused from 64\u202fKiB on');
+  });
+
+  it('cuts names in their middle, so that they stay apart', () => {
+    const font = { size: 11.5, mono: true };
+    const cut = (name: string, width: number): string => cutInside(name, width, font, roughMeasure);
+    const names = ['memory at 0x48506ad', 'memory at 0x48506ae', 'memory at 0x5850000'];
+    const short = names.map((n) => cut(n, 70));
+    expect(new Set(short).size).toBe(names.length);
+    for (const s of short) expect(roughMeasure(s, font)).toBeLessThanOrEqual(70);
+    expect(short[0]).toMatch(/^memo?…\w+06ad$/);
+    expect(cut('p', 70)).toBe('p');
+    expect(cut('memory', 3)).toBe('');
   });
 
   it('takes the level at which an advice saves most', () => {
@@ -183,8 +202,21 @@ describe('the link', () => {
 describe('the controller', () => {
   it('asks for the selection of all pages', () => {
     expect(whereOf(parse('symbol = p'), [])).toBe('symbol = p');
-    expect(selectionName(parse('symbol = p'), readLocality({}))).toBe('p');
-    expect(selectionName(parse('file = a.c & line = 3'), readLocality({}))).toBe('a.c:3');
+  });
+
+  it.each([
+    ['symbol = p', 'p', false],
+    ['file = a.c & line = 3', 'a.c:3', false],
+    ['tid = 7', 'thread 7', false],
+    ['tid = 7 | tid = 9', 'thread 7 and thread 9', true],
+    ['rows "field p.x" | rows "field p.y" | symbol = q', 'p.x, p.y and q', true],
+    ['symbol in (a, b, c, d)', '4 objects', true],
+    ['symbol in (a, b, c) | rows "field p.x"', 'the selection', false],
+    ['symbol = p & tid = 7', 'the selection', false],
+    ['!(symbol = p)', 'the selection', false],
+    ['order in 3..9', 'the selection', false],
+  ])('calls %s by its names', (text, name, several) => {
+    expect(selectionName(parse(text), readLocality({}))).toEqual({ name, several });
   });
 
   it('asks for a map of objects that miss, without the what if', () => {
@@ -253,7 +285,7 @@ describe('views', () => {
     before: undefined,
     size: room,
     y: 'misses',
-    headline: headline('p', answer),
+    headline: headline(called('p'), answer),
     selection: 'selection',
     hovered: -1,
     band: '',
@@ -305,7 +337,7 @@ describe('views', () => {
     ]);
     const elsewhere = { ...before, answer: { ...before.answer, machine: { ...machine, name: 'there' } } };
     expect(against(elsewhere, answer)[1]).toBe('misses are of there in A and of here in B');
-    const table = { levels: answer.now.levels, by: 0, selecting: false, size: room, hovered: '' };
+    const table = { levels: answer.now.levels, by: 0, selecting: false, size: room, hovered: '', key: true };
     const objects = new RowsView({
       ...table,
       kind: 'object',
@@ -328,6 +360,7 @@ describe('views', () => {
       selecting: false,
       size: room,
       hovered: '',
+      key: true,
     };
     expect(new RowsView({ ...input, by: 0 }).ranked.map((r) => r.name)).toEqual(['p', 'q']);
     const view = new RowsView({ ...input, by: 1 });
@@ -343,7 +376,7 @@ describe('views', () => {
       line: 64,
       size: room,
       hovered: '',
-      selected: '',
+      selected: [],
     });
     expect(['x', 'cold', 'v'].map((_, i) => view.fieldOf(i))).toEqual(['x', 'cold', 'v']);
     expect(view.describe(1).more).toContain('never touched');

@@ -7,7 +7,7 @@ import { polygon, type Renderer } from '../../base/renderer';
 import { amountFill, linearTicks } from '../../base/scale';
 import { fit } from '../../base/text';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { size as sizeText } from './words';
+import { cutInside, size as sizeText } from './words';
 
 export interface MissMap {
   readonly took: number;
@@ -98,7 +98,8 @@ export class MapView implements KeptView<MapMark> {
       if (chosen) r.rect({ x: 0, y: b.y, w: 2, h: b.h }, { fill: r.theme.selected });
       const font = { size: 11.5, mono: true, weight: chosen ? 600 : 400 };
       const tall = b.h >= 30;
-      r.text(fit(b.lane.object, MARGIN - 12, font, r.measure), MARGIN - 8, b.y + b.h / 2 - (tall ? 7 : 0), {
+      const name = cutInside(b.lane.object, MARGIN - 12, font, r.measure);
+      r.text(name, MARGIN - 8, b.y + b.h / 2 - (tall ? 7 : 0), {
         font,
         fill: r.theme.text,
         align: 'right',

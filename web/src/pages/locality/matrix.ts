@@ -5,9 +5,9 @@ import { count, short } from '../../base/format';
 import { clamp, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { amountFill } from '../../base/scale';
-import { fit } from '../../base/text';
 import type { Evictions } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
+import { cutInside } from './words';
 
 export interface MatrixInput {
   readonly evictions: Evictions;
@@ -61,16 +61,21 @@ export class MatrixView implements KeptView<number> {
     r.text('of', 12, 11, muted);
     e.names.forEach((name, i) => {
       const font = { size: 11, mono: true, weight: selected.includes(name) ? 600 : 400 };
-      r.text(fit(name, this.cell.w - 2, font, r.measure), this.left + (i + 0.5) * this.cell.w, 11, {
+      r.text(cutInside(name, this.cell.w - 2, font, r.measure), this.left + (i + 0.5) * this.cell.w, 11, {
         font,
         fill: r.theme.text,
         align: 'center',
       });
-      r.text(fit(name, this.left - 10, font, r.measure), this.left - 6, HEAD + (i + 0.5) * this.cell.h, {
-        font,
-        fill: r.theme.text,
-        align: 'right',
-      });
+      r.text(
+        cutInside(name, this.left - 10, font, r.measure),
+        this.left - 6,
+        HEAD + (i + 0.5) * this.cell.h,
+        {
+          font,
+          fill: r.theme.text,
+          align: 'right',
+        },
+      );
     });
     for (let i = 0; i < this.n * this.n; i++) this.drawCell(r, i);
     e.names.forEach((name, i) => {

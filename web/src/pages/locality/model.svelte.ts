@@ -29,13 +29,17 @@ import type { Earlier } from './words';
 
 const LOW = 820; // px of the window: below it layout and evictions share a pane
 const WIDE = 2000;
+const TALL = 1200; // as in the styles of the page
 const NOWHERE: Size = { w: 0, h: 0 };
 
 export class LocalityModel {
   data = $state.raw<LocalitySnapshot>()!;
   tableSize = $state.raw(NOWHERE);
+  fieldsSize = $state.raw(NOWHERE);
+  linesSize = $state.raw(NOWHERE);
   curveSize = $state.raw(NOWHERE);
   layoutSize = $state.raw(NOWHERE);
+  besideSize = $state.raw(NOWHERE);
   whatIfSize = $state.raw(NOWHERE);
   matrixSize = $state.raw(NOWHERE);
   mapSize = $state.raw(NOWHERE);
@@ -91,6 +95,8 @@ export class LocalityModel {
   );
   readonly low = $derived(this.windowHeight < LOW);
   readonly wide = $derived(this.windowWidth > WIDE);
+  /** Objects, fields and lines stand below each other. */
+  readonly stacked = $derived(this.wide && this.windowHeight >= TALL && this.now.table === 'objects');
 
   readonly selecting = $derived(this.select.length > 0 || this.now.pair.length === 2);
   readonly called = $derived(selectionName(this.select, this.now));
@@ -110,6 +116,11 @@ export class LocalityModel {
     if (layout === 'sharing' && (this.answer?.threads ?? 2) < 2) return 'fields';
     return layout === 'fields' && !this.answer?.struct ? 'sets' : layout;
   });
+  /** Wide screens have the sets beside the fields. */
+  readonly setsBeside = $derived(this.wide && this.pane === 'fields' && this.answer?.sets.why === '');
+  readonly setsRoom = $derived(
+    this.pane === 'sets' ? this.layoutSize : this.setsBeside ? this.besideSize : NOWHERE,
+  );
   /** Where evictions are drawn. */
   readonly matrixRoom = $derived(this.low ? this.layoutSize : this.matrixSize);
 

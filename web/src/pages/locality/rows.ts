@@ -8,7 +8,7 @@ import type { MissLevel, MissRow, PlaceKey } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
 import { fieldTerm, loopTerm, threadTerm } from '../../state/references';
 import type { Term } from '../../state/selection';
-import { size as sizeText } from './words';
+import { cutInside, size as sizeText } from './words';
 
 export interface RowsInput {
   readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop' | 'thread';
@@ -19,6 +19,7 @@ export interface RowsInput {
   readonly selecting: boolean;
   readonly size: Size;
   readonly hovered: string;
+  readonly key: boolean; // what the bars mean, below the last row
 }
 
 const ROW = 20;
@@ -99,7 +100,10 @@ export class RowsView implements KeptView<number> {
     this.size = input.size;
     const { by } = input;
     this.ranked = input.rows.toSorted((a, b) => (b.misses[by] ?? 0) - (a.misses[by] ?? 0));
-    this.shown = Math.max(0, Math.min(this.ranked.length, Math.floor((input.size.h - ROW - 20) / ROW)));
+    this.shown = Math.max(
+      0,
+      Math.min(this.ranked.length, Math.floor((input.size.h - ROW - (input.key ? 20 : 0)) / ROW)),
+    );
     const l3 = input.levels[2];
     this.third = l3 !== undefined && l3.misses > l3.first && input.size.w > 420;
     this.earlier = input.before;
@@ -128,7 +132,8 @@ export class RowsView implements KeptView<number> {
     const c = this.columns();
     const muted = { font: { size: 11 }, fill: r.theme.muted };
     const { levels, by, kind } = this.input;
-    r.text(kind, c.name, 10, muted);
+    const left = this.ranked.length - this.shown;
+    r.text(left > 0 && !this.input.key ? `${kind}, ${count(left)} more: T` : kind, c.name, 10, muted);
     r.text(`${levels[by]?.level ?? ''} misses`, c.first, 10, { ...muted, align: 'right' });
     this.otherLevels().forEach((l, i) =>
       r.text(levels[l]!.level, c.others[i]!, 10, { ...muted, align: 'right' }),
@@ -136,7 +141,7 @@ export class RowsView implements KeptView<number> {
     r.text(`used/${levels[0]?.line_bytes ?? 64}`, c.used, 10, muted);
     r.text('reuse dist.', c.spark, 10, muted);
     for (let i = 0; i < this.shown; i++) this.drawRow(r, i, ROW * (i + 1));
-    this.drawKey(r);
+    if (this.input.key) this.drawKey(r);
   }
 
   private drawRow(r: Renderer, i: number, y: number): void {
@@ -163,7 +168,7 @@ export class RowsView implements KeptView<number> {
     const mid = y + ROW / 2;
     const name = { font: { size: 11.5, mono: true, weight: chosen ? 600 : 400 }, fill: r.theme.text };
     const room = c.first - bar - c.name - 6;
-    const text = fit(kind === 'field' ? row.field : row.name, Math.max(40, room), name.font, r.measure);
+    const text = cutInside(kind === 'field' ? row.field : row.name, Math.max(40, room), name.font, r.measure);
     r.text(text, c.name, mid, name);
     const beside =
       kind === 'object'

@@ -15,6 +15,9 @@ export interface SetsInput {
   readonly hovered: number;
 }
 
+const NARROW = 640; // px: narrower and taller views have both below each other
+const TALL = 220;
+
 export class SetsView implements KeptView<number> {
   readonly size: Size;
   private readonly most: number;
@@ -29,9 +32,16 @@ export class SetsView implements KeptView<number> {
     return drawn;
   }
 
+  /** Where the sets are drawn: both side by side, below each other where that is too narrow for their words
+   * and there is the height. */
   private area(then: boolean): Rect {
-    const w = this.input.then ? (this.size.w - 64) / 2 : this.size.w - 24;
-    return { x: then ? 12 + w + 40 : 12, y: 24, w, h: this.size.h - 24 - 44 };
+    const { w, h } = this.size;
+    if (this.input.then && w < NARROW && h > TALL) {
+      const half = (h - 20) / 2;
+      return { x: 12, y: (then ? half : 0) + 24, w: w - 24, h: half - 24 - 24 };
+    }
+    const each = this.input.then ? (w - 64) / 2 : w - 24;
+    return { x: then ? 12 + each + 40 : 12, y: 24, w: each, h: h - 24 - 44 };
   }
 
   private y(a: Rect, n: number): number {
@@ -65,7 +75,7 @@ export class SetsView implements KeptView<number> {
     r.text(
       `${then ? 'what if' : 'as recorded'}: ${count(s.lines)} lines in ${count(s.used)} of ${count(s.counts.length)} sets of ${this.input.level}`,
       a.x,
-      9,
+      a.y - 15,
       {
         font: { size: 12 },
         fill: r.theme.text,

@@ -7,6 +7,7 @@ import { fit } from '../../base/text';
 import type { SharedLine, SharedLines } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
 import type { Term } from '../../state/selection';
+import { cutInside } from './words';
 
 export interface SharingInput {
   readonly sharing: SharedLines;
@@ -63,7 +64,7 @@ export class SharingView implements KeptView<number> {
   private drawRow(r: Renderer, l: SharedLine, y: number): void {
     const mid = y + ROW / 2;
     const name = { font: { size: 11.5, mono: true }, fill: r.theme.text };
-    r.text(fit(nameOf(l), NAME - 10, name.font, r.measure), 12, mid, name);
+    r.text(cutInside(nameOf(l), NAME - 10, name.font, r.measure), 12, mid, name);
     r.text(l.sharing, 12 + NAME, mid, { font: { size: 11.5 }, fill: r.theme.text });
     const [from, to] = [this.x(l.misses.least), this.x(worst(l))];
     const bar = { x: from, y: mid - 4, w: Math.max(2, to - from), h: 8 };

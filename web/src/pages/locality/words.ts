@@ -1,5 +1,6 @@
 // Sizes, names and sentences of the locality page.
 import { change, count, percent, short, THIN } from '../../base/format';
+import type { Font, Measure } from '../../base/text';
 import type { Advice, LocalityAnswer, MissCounts, MissCurve } from '../../api/wire';
 
 /** Cache sizes as people say them: 48 KiB, 1.2 MiB. */
@@ -14,14 +15,37 @@ export function size(bytes: number): string {
   return `${text.replace(/\.0$/, '')}${THIN}${units[i]}`;
 }
 
+/** Cuts a name in its middle: names such as "memory at 0x48506ad" and "kernel.c:118" are told apart by their ends. */
+export function cutInside(name: string, width: number, font: Font, measure: Measure): string {
+  if (measure(name, font) <= width) return name;
+  const cut = (kept: number): string => {
+    const end = Math.ceil(kept / 2);
+    return `${name.slice(0, kept - end)}…${name.slice(name.length - end)}`;
+  };
+  let [lo, hi] = [0, name.length - 1];
+  while (lo < hi) {
+    const mid = (lo + hi + 1) >> 1;
+    if (measure(cut(mid), font) <= width) lo = mid;
+    else hi = mid - 1;
+  }
+  return lo === 0 ? '' : cut(lo);
+}
+
+/** What sentences call the selection, and whether it is several things. */
+export interface Called {
+  readonly name: string; // empty: nothing is selected
+  readonly several: boolean;
+}
+
 export interface Headline {
   readonly head: string;
   readonly more: readonly string[];
 }
 
 /** One sentence about how large a cache the selection needs. */
-export function headline(name: string, a: LocalityAnswer): Headline {
+export function headline({ name, several }: Called, a: LocalityAnswer): Headline {
   const { now, then } = a;
+  const is = several ? 'are' : 'is';
   const l1 = now.levels[0]!;
   const ninety = now.needs.find((n) => n.hits === 0.9);
   const needs =
@@ -36,12 +60,12 @@ export function headline(name: string, a: LocalityAnswer): Headline {
     return {
       head:
         now.at_first <= now.first_above
-          ? `${name} fits ${size(l1.bytes)}`
-          : `${name} is never reused in time`,
+          ? `${name} ${several ? 'fit' : 'fits'} ${size(l1.bytes)}`
+          : `${name} ${is} never reused in time`,
       more: [`${count(now.at_first)} misses, ${count(now.first_above)} of them first touches`, needs],
     };
   return {
-    head: `${name} is reused from ${size(now.reused_from)} on`,
+    head: `${name} ${is} reused from ${size(now.reused_from)} on`,
     more: [
       ...(then && then.reused_from > 0 && then.reused_from !== now.reused_from
         ? [`what if, from ${size(then.reused_from)}`]
