@@ -9,7 +9,7 @@ import { defineConfig } from 'vitest/config';
 // What only other pages and dialogs use is not part of it.
 const SHARED = new RegExp(
   'node_modules/svelte/(?!.*(bindings/select|blocks/html))' +
-    '|src/base/(?!svg|tar|scale|change)|src/api/(?!code)|src/state/(?!arrange|live|pagestore|references|sync|turning)' +
+    '|src/base/(?!svg|tar|scale|change)|src/api/(?!code)|src/state/(?!arrange|live|pagestore|references|sync|turning|typed)' +
     '|src/frame/host/|src/frame/(view|badge)\\.|src/frame/(Badge|Menu|PaneHeader|PopMenu|RegionB|StatusBar|ViewHost|context|keymap|viewactions)\\.',
 );
 
