@@ -67,8 +67,9 @@ var terms = []Term{
 
 	// Findings.
 	{Name: "insight", Kind: ofWord, Also: []string{"finding", "says"}, Means: "Something that stands out from chance, with its numbers, its selection and the view that shows it.", Advice: "Start with the first: it has most at stake.", Chapter: "let-it-guide-you#what-is-worth-a-look"},
-	{Name: "score", Kind: ofMetric, Means: "By which findings are ranked.", Equation: "stake × surprise × weight of the kind", Chapter: "let-it-guide-you#what-is-worth-a-look"},
+	{Name: "score", Kind: ofMetric, Means: "What orders findings. The number in front of a finding is its stake.", Equation: "stake × surprise × weight of the kind", Chapter: "let-it-guide-you#what-is-worth-a-look"},
 	{Name: "stake", Kind: ofMetric, Means: "How much of the run a finding is about: the cost of its samples, or what a kind says in its place, as the time that a slow host keeps others waiting.", Equation: "Σ latency of its samples / Σ latency, where the kind says nothing else", Chapter: "let-it-guide-you#what-is-worth-a-look"},
+	{Name: "uncertainty", Kind: ofMetric, Means: "How far the stake of a finding may be off by chance: one standard deviation.", Equation: "√(p(1−p)·Σ latency²) / Σ latency, for a stake p", Chapter: "let-it-guide-you#what-is-worth-a-look"},
 	{Name: "surprise", Kind: ofMetric, Means: "How far what was found is from what chance gives.", Chapter: "let-it-guide-you#what-is-worth-a-look"},
 
 	// Cache lines and first touch.

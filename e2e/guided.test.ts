@@ -267,14 +267,37 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
 
   it('lists the insights that the verb prints; a click selects and shows the evidence', async () => {
     const { insights } = verb<{
-      insights: { kind: string; text: string; where: string; view: string; axis?: string }[];
+      insights: {
+        kind: string;
+        text: string;
+        where: string;
+        view: string;
+        axis?: string;
+        stake: number;
+        uncertainty?: number;
+      }[];
     }>('insights');
     const pane = page.getByRole('region', { name: 'Insights' });
     await expect.poll(() => pane.locator('.sentence').allInnerTexts()).toEqual(insights.map((i) => i.text));
     await page.mouse.move(720, 20);
     await picture(page, 'guide-insights', CHAPTER);
     await pane.getByRole('button', { name: 'Why finding 1' }).click();
-    await pane.getByText(/score 0\.099 = 41\.6\s% of the latency is at stake × 0\.95 surprise/).waitFor();
+    await pane
+      .getByText(/41\.6 ± 0\.7\s% of the latency is at stake .* ordered by 0\.099 = stake × 0\.95 surprise/)
+      .waitFor();
+    // The number and the bar of a finding are its stake, whatever orders the list.
+    const shown = await pane.locator('.foot').evaluateAll((feet) =>
+      feet.map((f) => ({
+        stake: parseFloat(f.querySelector('.stake')!.textContent!),
+        sure: !f.querySelector('.stake')!.textContent!.includes('±'),
+        bar: Number(f.querySelector('.amount')!.getAttribute('width')),
+      })),
+    );
+    for (const [i, { stake, uncertainty }] of insights.entries()) {
+      expect(shown[i]!.sure).toBe(uncertainty === undefined); // of time it is not known
+      expect(shown[i]!.stake).toBeCloseTo(100 * stake, 0);
+      expect(shown[i]!.bar).toBeCloseTo(Math.max(1, 44 * stake), 3);
+    }
     const phase = insights.findIndex((i) => i.kind === 'phase');
     await pane.locator('.sentence').nth(phase).click();
     expect(await whereOf(page)).toBe(insights[phase]!.where);

@@ -69,7 +69,7 @@ func insightFindings(ctx context.Context, s *dataset.Set, found []guide.Insight)
 	seen := map[string]bool{}
 	for _, in := range found {
 		f := findings.Finding{Rule: "isobath/" + in.Kind, Level: levelOf(in.Stake), Name: in.Kind,
-			Text: fmt.Sprintf("%s. %s ± %s of the %s is at stake.", in.Text, term.Percent(in.Stake), term.Percent(in.Uncertainty), in.Of)}
+			Text: fmt.Sprintf("%s. %s is at stake.", in.Text, in.StakeText())}
 		if in.PartOf != "" {
 			f.Level = findings.Note
 			f.Text += " It is " + partText(&in) + "."

@@ -23,9 +23,10 @@ func newInsights() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insights FILE",
 		Short: "What is worth a look in this run, ranked",
-		Long: `What is worth a look in this run, ranked by score: the share of the run's cost
-that a finding is about, times how far it is from what an even or random run
-would show, times a weight of its kind. Each finding comes with a selection to
+		Long: `What is worth a look in this run. In front of each finding stands the share of
+the run's cost that it is about, with one standard deviation of what chance
+makes of it. They are ordered by that share, times how far it is from what an
+even or random run would show, times a weight of the kind. Each finding comes with a selection to
 give to the other verbs as --where. What the data cannot support is not shown.`,
 		Example: `  isobath insights lulesh.isobath
   isobath insights samples.csv --topology node.xml --where 'function = sweep' --json`,
@@ -98,7 +99,7 @@ func writeInsights(w io.Writer, found []guide.Insight) error {
 	}
 	style := term.StyleFor(w)
 	for _, in := range found {
-		if _, err := fmt.Fprintf(w, "%.3f  %s\n", in.Score, style.Bold(in.Kind)+fmt.Sprintf("  %s ± %s of the %s at stake", term.Percent(in.Stake), term.Percent(in.Uncertainty), in.Of)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s at stake  %s\n", in.StakeText(), style.Bold(in.Kind)); err != nil {
 			return err
 		}
 		for _, line := range wrapped(in.Text+".", term.Width-7) {

@@ -115,7 +115,7 @@ func idleCores(l *insightSearch) ([]Insight, error) {
 			listed(names), verb, have, sigmas(loads, loads[idle[0]].n), len(at)-len(idle), plural(depth), term.Thousands(int(median))),
 		Stake: missing / float64(l.samples), Surprise: 1 - float64(most)/median,
 		Where: l.within(besides(topology, at, idle, loads)), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
-		Of: "samples", beside: true, subject: listed(names),
+		Of: inSamples, beside: true, subject: listed(names),
 	}}, nil
 }
 
@@ -239,7 +239,7 @@ func busyCores(l *insightSearch) ([]Insight, error) {
 			named(r), term.Thousands(loads[top].n), n/median, depth, sigmas(loads, loads[top].n)),
 		Stake: (n - median) / float64(l.samples), Surprise: 1 - median/n,
 		Where: l.within(query.At{Resource: r.ID}), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
-		Of: "samples", subject: named(r),
+		Of: inSamples, subject: named(r),
 	}}, nil
 }
 

@@ -87,7 +87,7 @@ func waiting(l *insightSearch) ([]Insight, error) {
 	}
 	text += ". The other findings leave them out"
 	share := float64(l.waits) / total
-	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: "samples", subject: "threads that wait",
+	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: inSamples, subject: "threads that wait",
 		Where: l.within(query.Missing{Column: samples.Waiting, Not: true})}}, nil
 }
 

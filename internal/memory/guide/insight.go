@@ -20,8 +20,8 @@ import (
 type Insight struct {
 	Kind string
 	Text string // one sentence with its numbers; ≈ marks modelled ones
-	// Score is stake × surprise × weight, between 0 and 1 and comparable
-	// between kinds: the stake is the share of the run's cost that the finding
+	// Score is what orders findings: stake × surprise × weight, between 0 and 1
+	// and comparable between kinds. People are shown the stake. The stake is the share of the run's cost that the finding
 	// is about (cycles of latency, or samples where there are none), surprise
 	// how far it is from what an even or random run would show, and the weight
 	// of a kind is in Kinds.
@@ -178,8 +178,8 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 		for _, in := range some {
 			in.Kind, in.Weight = k.name, k.weight
 			in.Score = in.Stake * in.Surprise * k.weight
-			in.Uncertainty = l.uncertainty(in.Stake)
 			in.why, in.cure, in.Of = k.why, cmp.Or(in.cure, k.cure), cmp.Or(in.Of, l.costs())
+			in.Uncertainty = l.uncertainty(in.Stake, in.Of)
 			if in.Score >= limit.score {
 				found = append(found, in)
 			}
@@ -217,13 +217,19 @@ func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insigh
 	return l, nil
 }
 
-// uncertainty is the standard deviation of a share of the cost, if the samples
-// fell into it by chance.
-func (l *insightSearch) uncertainty(share float64) float64 {
-	if l.cost == 0 || share <= 0 || share >= 1 {
+// uncertainty is the standard deviation of a share, of the cost or of the samples, if
+// the samples fell into it by chance; 0 where that is not known, as of time.
+func (l *insightSearch) uncertainty(share float64, of string) float64 {
+	if share <= 0 || share >= 1 {
 		return 0
 	}
-	return math.Sqrt(share*(1-share)*l.squares) / l.cost
+	switch {
+	case of == l.costs() && l.cost > 0:
+		return math.Sqrt(share*(1-share)*l.squares) / l.cost
+	case of == inSamples && l.samples > 0:
+		return math.Sqrt(share * (1 - share) / float64(l.samples))
+	}
+	return 0
 }
 
 // rows yields the selected rows, and lets answers that somebody waits for go first.
@@ -278,8 +284,12 @@ func (l *insightSearch) costs() string {
 	case l.waits > 0:
 		return "samples that do not wait"
 	}
-	return "samples"
+	return inSamples
 }
+
+// inSamples is what shares are of where there is no latency, and for work that is
+// badly spread.
+const inSamples = "samples"
 
 // category returns a column of names, nil if the data has none.
 func (l *insightSearch) category(name string) *table.Column {
@@ -298,6 +308,16 @@ func (l *insightSearch) about(columns ...string) string {
 
 // share writes a share of the run's cost.
 func (l *insightSearch) share(f float64) string { return l.about(samples.Latency) + shareText(f) }
+
+// StakeText is what stands in front of a finding: the share of the cost that it is
+// about, with its uncertainty where there is one, and of what.
+func (in *Insight) StakeText() string {
+	text := shareText(in.Stake)
+	if in.Uncertainty > 0 {
+		text += " ± " + shareText(in.Uncertainty)
+	}
+	return text + " of the " + in.Of
+}
 
 // shareText writes a share; a small one keeps two digits, so that it is not shown
 // as none.

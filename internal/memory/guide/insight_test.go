@@ -368,3 +368,39 @@ func TestIdleIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+func TestStakeText(t *testing.T) {
+	tests := []struct {
+		in   Insight
+		want string
+	}{
+		{Insight{Stake: 0.416, Uncertainty: 0.0071, Of: "latency"}, "41.6 % ± 0.7 % of the latency"},
+		{Insight{Stake: 0.02, Uncertainty: 0.0004, Of: "samples"}, "2.0 % ± 0.04 % of the samples"},
+		{Insight{Stake: 1, Of: "time"}, "100.0 % of the time"}, // all of it is no estimate
+	}
+	for _, tt := range tests {
+		if got := tt.in.StakeText(); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// TestUncertainty: three samples of cost 1 and one of 3. The variance of a share p of
+// the cost is p(1−p)·(1+1+1+9)/6², that of a share of the samples p(1−p)/4.
+func TestUncertainty(t *testing.T) {
+	l := &insightSearch{latency: &table.Column{}, samples: 4, cost: 6, squares: 12}
+	for _, tt := range []struct {
+		share float64
+		of    string
+		want  float64
+	}{
+		{0.5, "latency", 0.28867513459},
+		{0.5, "samples", 0.25},
+		{0.5, "time", 0}, // how sure shares of time are is not known
+		{1, "latency", 0},
+	} {
+		if got := l.uncertainty(tt.share, tt.of); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%v of the %s: %v, want %v", tt.share, tt.of, got, tt.want)
+		}
+	}
+}

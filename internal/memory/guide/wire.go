@@ -141,8 +141,9 @@ type InsightsAnswer struct {
 	Insights []InsightAnswer `json:"insights"`
 }
 
-// InsightAnswer is one finding. Score is stake × surprise × the weight of its
-// kind. View shows the evidence, set up by Axis, Metric and Depth.
+// InsightAnswer is one finding. Stake, with its uncertainty, is what it is about and
+// what people are shown; Score, stake × surprise × the weight of its kind, is what
+// orders findings. View shows the evidence, set up by Axis, Metric and Depth.
 type InsightAnswer struct {
 	Kind     string  `json:"kind"`
 	Text     string  `json:"text"`

@@ -14,7 +14,16 @@ import type {
 import { column, LOPSIDED, machine, numbers, pair, places } from '../../../api/fixture';
 import { glyph, sharedAmounts, type GlyphStyle } from './glyph';
 import { GuidedView, type GuidedInput, type GuidedMark } from './guided';
-import { emphasis, InsightsView, kindText, reason, whereTerm, wrapText } from './insights';
+import {
+  emphasis,
+  InsightsView,
+  kindText,
+  reason,
+  stakeBar,
+  stakeText,
+  whereTerm,
+  wrapText,
+} from './insights';
 import { MergeTree } from './mergetree';
 import { allMetrics, defaultMetrics, metricSaid, metricTitle, readMetric, readMetrics } from './metrics';
 import { ParallelView } from './parallel';
@@ -461,6 +470,7 @@ describe('insights', () => {
     score: 0.074,
     where: 'file = a.c & line = 10',
     stake: 0.3,
+    uncertainty: 0.006,
     surprise: 0.99,
     weight: 0.25,
     view: 'code',
@@ -479,11 +489,19 @@ describe('insights', () => {
     expect(emphasis('of 1 234 567 cycles')[1]).toBe('1 234 567 cycles');
     expect(emphasis('nothing to count')).toEqual(['nothing to count', '', '']);
   });
-  it('explain their score', () => {
+  it('say what is at stake, and why they stand where they do', () => {
+    expect(stakeText(insight()).replaceAll('\u202f', ' ')).toBe('30.0 ± 0.6 %');
     expect(reason(insight()).replaceAll('\u202f', ' ')).toBe(
-      'score 0.074 = 30.0 % of the latency is at stake × 0.99 surprise (0 is chance, 1 as far as ' +
-        'can be) × weight 0.25 (only says where the cost is)',
+      '30.0 ± 0.6 % of the latency is at stake (± one standard deviation); ordered by 0.074 = stake × ' +
+        '0.99 surprise (0 is chance, 1 as far as can be) × weight 0.25 (only says where the cost is)',
     );
+    const { uncertainty: _, ...sure } = insight();
+    expect(reason(sure).replaceAll('\u202f', ' ')).toMatch(/^30\.0 % of the latency is at stake; ordered by/);
+  });
+  it('have bars of the stake, whatever orders them', () => {
+    const { bar, from, to } = stakeBar(insight({ score: 0.2 }), 100);
+    expect([bar, from, to].map((v) => v.toFixed(3))).toEqual(['30.000', '29.400', '30.600']);
+    expect(stakeBar(insight({ stake: 0.001, uncertainty: 0.01 }), 100)).toMatchObject({ bar: 1, from: 0 });
   });
   it('say whose story they are a part of, and what they add to it', () => {
     const part = insight({ partOf: 'hot-object', own: 0.02 });
@@ -518,12 +536,13 @@ describe('insights', () => {
     expect(v.rows().rows[1]).toEqual([
       '2',
       'phase',
-      '0.01',
       '0.3',
+      '0.006',
       'latency',
       '0.3',
       '0.99',
       '0.25',
+      '0.01',
       insight().text,
       'time in 0..5',
       'axis time mean',
@@ -531,7 +550,7 @@ describe('insights', () => {
     ]);
     const text = svg(v);
     expect(text).toContain('over everything');
-    expect(text).toContain('0.074');
+    expect(text.replaceAll('\u202f', ' ')).toContain('30.0 ± 0.6 % of the latency');
     expect(v.step(v.step(undefined, 'down'), 'down')).toEqual({ insight: 1 });
     expect(v.hitTest({ x: 50, y: v.size.h - 5 })).toEqual({ insight: 1 });
     expect(svg(new InsightsView([], 'everything', 320, roughMeasure))).toContain('Nothing stands out');

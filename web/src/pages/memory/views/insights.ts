@@ -1,7 +1,7 @@
 // The list of what is worth a look, as a view: for the table and for export.
 // On screen the pane shows it as a list of real buttons.
 import { clamp, type Dir, type Point, type Size } from '../../../base/geometry';
-import { decimal, percent } from '../../../base/format';
+import { decimal, percent, share } from '../../../base/format';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font, type Measure } from '../../../base/text';
 import { parse } from '../../../state/language';
@@ -15,6 +15,7 @@ export interface InsightMark {
 
 const TEXT: Font = { size: 12 };
 const SMALL: Font = { size: 11 };
+const BAR = 44; // px of all of the cost
 
 /** A sentence in three parts: the first number that says how much stands out. */
 export function emphasis(text: string): readonly [before: string, bold: string, after: string] {
@@ -25,7 +26,12 @@ export function emphasis(text: string): readonly [before: string, bold: string, 
   return m ? [text.slice(0, m.index), m[0], text.slice(m.index + m[0].length)] : [text, '', ''];
 }
 
-/** How a score comes about: the three factors in words. */
+/** What a finding is about: the share of the cost at stake, with its uncertainty. */
+export function stakeText(in_: InsightAnswer): string {
+  return in_.uncertainty ? `${share(in_.stake, 1)} ± ${percent(in_.uncertainty, 1)}` : percent(in_.stake, 1);
+}
+
+/** What is at stake, and why a finding stands where it does: the three factors in words. */
 export function reason(in_: InsightAnswer): string {
   const weight =
     in_.weight === 1
@@ -33,15 +39,23 @@ export function reason(in_: InsightAnswer): string {
       : in_.weight === 0.5
         ? 'a pattern that may be inherent'
         : 'only says where the cost is';
-  const factors = [
-    `${percent(in_.stake, 1)} of the ${in_.of} is at stake`,
+  const stake = `${stakeText(in_)} of the ${in_.of} is at stake${in_.uncertainty ? ' (± one standard deviation)' : ''}`;
+  const order = [
+    `ordered by ${significant(in_.score)} = stake`,
     `${decimal(in_.surprise, 2)} surprise (0 is chance, 1 as far as can be)`,
     `weight ${in_.weight} (${weight})`,
   ].join(' × ');
   const story = in_.partOf
-    ? `; at most that of ${in_.partOf}, whose samples these are: ${percent(in_.own, 1)} of the ${in_.of} is counted in no finding above`
+    ? `, at most that of ${in_.partOf}, whose samples these are: ${percent(in_.own, 1)} of the ${in_.of} is counted in no finding above`
     : '';
-  return `score ${score(in_.score)} = ${factors}${story}`;
+  return `${stake}; ${order}${story}`;
+}
+
+/** The bar of a finding: the stake of the whole, and what it may be off by. */
+export function stakeBar(in_: InsightAnswer, width: number): { bar: number; from: number; to: number } {
+  const at = (v: number): number => width * clamp(v, 0, 1);
+  const off = in_.uncertainty ?? 0;
+  return { bar: Math.max(1, at(in_.stake)), from: at(in_.stake - off), to: at(in_.stake + off) };
 }
 
 /** The kind of a finding, and of the one whose story it is a part of. */
@@ -49,8 +63,8 @@ export function kindText(in_: InsightAnswer): string {
   return in_.partOf ? `${in_.kind} · part of ${in_.partOf}` : in_.kind;
 }
 
-/** Scores span orders of magnitude: two digits that matter. */
-export function score(v: number): string {
+/** What orders findings spans orders of magnitude: two digits that matter. */
+function significant(v: number): string {
   return v >= 0.1 ? decimal(v, 2) : v >= 0.01 ? decimal(v, 3) : decimal(v, 4);
 }
 
@@ -100,17 +114,17 @@ export class InsightsView implements View<InsightMark> {
       this.lines[i]!.forEach((line, k) => r.text(line, 30, y + 8 + 16 * k, { font: TEXT, fill: theme.text }));
       const below = y + this.lines[i]!.length * 16 + 8;
       const right = this.size.w - 12;
-      r.text(fit(`${kindText(in_)} · ${in_.where}`, right - 130, SMALL, r.measure), 30, below, {
+      const stake = `${stakeText(in_)} of the ${in_.of}`;
+      const room = right - 30 - BAR - 24 - r.measure(stake, SMALL);
+      r.text(fit(`${kindText(in_)} · ${in_.where}`, room, SMALL, r.measure), 30, below, {
         font: SMALL,
         fill: theme.muted,
       });
-      r.text(score(in_.score), right - 52, below, { font: SMALL, fill: theme.muted, align: 'right' });
-      r.rect({ x: right - 44, y: below - 2, w: 44, h: 4 }, { fill: theme.hair }, 2);
-      r.rect(
-        { x: right - 44, y: below - 2, w: (44 * in_.score) / Math.max(this.list[0]!.score, 1e-9), h: 4 },
-        { fill: theme.rest },
-        2,
-      );
+      r.text(stake, right - BAR - 8, below, { font: SMALL, fill: theme.muted, align: 'right' });
+      const { bar, from, to } = stakeBar(in_, BAR);
+      r.rect({ x: right - BAR, y: below - 2, w: BAR, h: 4 }, { fill: theme.hair }, 2);
+      r.rect({ x: right - BAR, y: below - 2, w: bar, h: 4 }, { fill: theme.rest }, 2);
+      r.rect({ x: right - BAR + from, y: below - 0.5, w: to - from, h: 1 }, { fill: theme.text });
     });
     if (this.list.length === 0)
       r.text('Nothing stands out from what chance would give.', 12, 40, { font: TEXT, fill: theme.text });
@@ -141,18 +155,19 @@ export class InsightsView implements View<InsightMark> {
 
   rows(): Table {
     const head = [
-      ...['rank', 'kind', 'score', 'stake', 'of', 'own', 'surprise', 'weight'],
+      ...['rank', 'kind', 'stake', 'uncertainty', 'of', 'own', 'surprise', 'weight', 'score'],
       ...['finding', 'where', 'evidence', 'part of'],
     ];
     const rows = this.list.map((i, k) => [
       String(k + 1),
       i.kind,
-      String(i.score),
       String(i.stake),
+      i.uncertainty === undefined ? '' : String(i.uncertainty),
       i.of,
       String(i.own),
       String(i.surprise),
       String(i.weight),
+      String(i.score),
       i.text,
       i.where,
       [i.view, i.axis, i.metric, i.depth].filter(Boolean).join(' '),
