@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -48,9 +49,12 @@ func (r *touchReport) write(w io.Writer) error {
 		if o.Known > 0 {
 			away = term.Percent(float64(o.Away) / float64(o.Known))
 		}
-		name := o.Symbol
-		if name == "" {
-			name = "(no name)"
+		name := cmp.Or(o.Symbol, "(no name)")
+		if o.Pid != nil {
+			name += fmt.Sprintf(" in process %d", *o.Pid)
+		}
+		if o.Host != "" {
+			name += " on " + o.Host
 		}
 		t.Row(term.Thousands(o.Pages), firsttouch.Text(o.Nodes), firsttouch.Text(o.Threads), term.Thousands(o.Samples), away, name)
 	}

@@ -308,8 +308,9 @@ export interface InsightsAnswer {
   readonly insights: readonly InsightAnswer[];
 }
 
-// InsightAnswer is one finding. Score is stake × surprise × the weight of its
-// kind. View shows the evidence, set up by Axis, Metric and Depth.
+// InsightAnswer is one finding. Stake, with its uncertainty, is what it is about and
+// what people are shown; Score, stake × surprise × the weight of its kind, is what
+// orders findings. View shows the evidence, set up by Axis, Metric and Depth.
 export interface InsightAnswer {
   readonly kind: string;
   readonly text: string;
@@ -531,14 +532,18 @@ export interface Gap {
   readonly counting: number;
 }
 
-// Touched is how the pages of one data object came into memory.
+// Touched is how the pages of one data object came into memory. Objects of one name
+// in several processes are several objects.
 export interface Touched {
   readonly symbol: string;
+  readonly pid: number | null; // null where all pages are of one process
+  readonly host?: string;
   readonly pages: number;
   // Nodes and Threads count its pages by who touched them first.
   readonly nodes: readonly PageCount[];
   readonly threads: readonly PageCount[];
-  // Samples are accesses to the object; Known those whose page was seen to
+  // Samples are accesses to the object, those of a process that is not known
+  // in none of several; Known those whose page was seen to
   // be touched, and Away those of them on another node than its page.
   readonly samples: number;
   readonly known: number;

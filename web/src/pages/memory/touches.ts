@@ -1,7 +1,7 @@
 // Who touched each data object first, in words, by the object's name.
 import type { Api } from '../../api/client';
 import { CodeApi } from '../../api/code';
-import { count, percent } from '../../base/format';
+import { count, percent, plural } from '../../base/format';
 import type { Touched } from '../../api/wire';
 
 export async function touchWords(
@@ -10,7 +10,18 @@ export async function touchWords(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const { objects } = await new CodeApi(api).touches(run, signal);
-  return new Map(objects.map((o) => [o.symbol, sayTouched(o)]));
+  const named = (symbol: string): readonly Touched[] => objects.filter((o) => o.symbol === symbol);
+  return new Map([...new Set(objects.map((o) => o.symbol))].map((s) => [s, sayAll(named(s))]));
+}
+
+/** Of objects of one name in several processes, the one with most pages, and that there are others. */
+export function sayAll([first, ...others]: readonly Touched[]): string {
+  if (!first) return '';
+  if (others.length === 0) return sayTouched(first);
+  const where = [first.pid === null ? '' : `process ${first.pid}`, first.host ?? '']
+    .filter(Boolean)
+    .join(', ');
+  return `${where}: ${sayTouched(first)}; ${plural(others.length, 'other process has', 'other processes have')} one, too`;
 }
 
 /** "512 pages first touched by thread 7 (all) on node 0 (all), measured". */

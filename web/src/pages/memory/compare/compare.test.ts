@@ -145,7 +145,7 @@ describe('cache lines of two runs', () => {
 
   it('say zero only where the other run was listed to its end', () => {
     const cells = (count: number): string[][] => {
-      const list = linesList({ a: answer(a), b: answer(b, count), chance: {}, top: 10 });
+      const list = linesList({ a: answer(a), b: answer(b, count), chance: {}, columns: [], top: 10 });
       return list.rows.map((p) => list.columns.slice(1, 7).map((c) => c.text(p)));
     };
     expect(cells(2)[0]!.slice(0, 3)).toEqual(['100', '400', '+300']);

@@ -1,10 +1,11 @@
 // Cache lines of two runs, matched by their object and their place in it: an
 // address means nothing in another run.
 import { count, DASH } from '../../../base/format';
-import type { CacheLine, CacheLines } from '../../../api/wire';
+import type { CacheLine, CacheLines, ColumnInfo } from '../../../api/wire';
 import type { ListColumn, ListInput } from '../../../frame/list';
 import { clauseOf, type Term } from '../../../state/selection';
 import { sideClause } from '../../../state/sides';
+import { lineTerm } from '../lineterm';
 import { signed } from '../views/changes';
 import { changeOf, countVerdict, type Chance } from './verdict';
 
@@ -47,10 +48,11 @@ export interface LinesListInput {
   readonly a: CacheLines;
   readonly b: CacheLines;
   readonly chance: Chance;
+  readonly columns: readonly ColumnInfo[];
   readonly top: number;
 }
 
-export function linesList({ a, b, chance, top }: LinesListInput): ListInput<LinePair> {
+export function linesList({ a, b, chance, columns, top }: LinesListInput): ListInput<LinePair> {
   // A line that the other run's answer does not list may still be there, below its end.
   const whole = { a: a.groups.length >= a.group_count, b: b.groups.length >= b.group_count };
   const of = (p: LinePair, side: 'a' | 'b', get: (l: CacheLine) => number): number | undefined =>
@@ -102,7 +104,7 @@ export function linesList({ a, b, chance, top }: LinesListInput): ListInput<Line
     name: 'Cache lines',
     rows: rows.slice(0, top),
     listed: rows,
-    term: (p) => termOf(p, b.physical, b.line_bytes),
+    term: (p) => termOf(p, columns, b),
     samples: (p) => (p.a?.samples ?? 0) + (p.b?.samples ?? 0),
     columns: [
       {
@@ -148,17 +150,9 @@ export function linesList({ a, b, chance, top }: LinesListInput): ListInput<Line
 }
 
 /** The samples of a line, in each run at its own address. */
-function termOf(p: LinePair, physical: boolean, bytes: number): Term | undefined {
-  const terms = [['A', p.a] as const, ['B', p.b] as const].flatMap(([side, l]): Term[] => {
-    if (!l) return [];
-    const lo = BigInt(l.addr);
-    const range: Term = {
-      kind: 'range',
-      column: physical ? 'phys' : 'addr',
-      lo,
-      hi: lo + BigInt(bytes) - 1n,
-    };
-    return [{ kind: 'all', clauses: [sideClause(side), clauseOf(range)] }];
-  });
+function termOf(p: LinePair, columns: readonly ColumnInfo[], of: CacheLines): Term | undefined {
+  const terms = [['A', p.a] as const, ['B', p.b] as const].flatMap(([side, l]): Term[] =>
+    l ? [{ kind: 'all', clauses: [sideClause(side), clauseOf(lineTerm(columns, of, l))] }] : [],
+  );
   return terms.length < 2 ? terms[0] : { kind: 'all', clauses: [clauseOf(...terms)] };
 }

@@ -7,9 +7,12 @@ import { drawGaps } from './gaps';
 import { sayGap } from './gapwords';
 import { AxisLayout } from './axis';
 import { column, numbers } from '../../../api/fixture';
+import type { CacheLine, ColumnInfo } from '../../../api/wire';
 import { HistogramView } from './histogram';
 import { ListView, type ListInput } from '../../../frame/list';
-import { sayTouched } from '../touches';
+import { termText } from '../../../state/selection';
+import { lineTerm } from '../lineterm';
+import { sayAll, sayTouched } from '../touches';
 
 const theme = parseTokens(
   readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'),
@@ -119,6 +122,7 @@ describe('first touch', () => {
   it('names who, where, how much and from what', () => {
     const o = {
       symbol: 'u',
+      pid: null,
       pages: 8,
       nodes: [{ id: 0, pages: 8 }],
       threads: [
@@ -129,8 +133,41 @@ describe('first touch', () => {
       known: 10,
       away: 5,
     };
-    expect(plain(sayTouched(o))).toBe(
-      '8 pages first touched by thread 7 (75.0 %) on node 0 (all), 50.0 % of accesses from another node, measured',
+    const said =
+      '8 pages first touched by thread 7 (75.0 %) on node 0 (all), 50.0 % of accesses from another node, measured';
+    expect(plain(sayTouched(o))).toBe(said);
+    expect(plain(sayAll([o]))).toBe(said);
+    expect(
+      plain(
+        sayAll([
+          { ...o, pid: 7 },
+          { ...o, pid: 8 },
+        ]),
+      ),
+    ).toBe(`process 7: ${said}; 1 other process has one, too`);
+  });
+});
+
+describe('a cache line', () => {
+  const of1 = (name: string, distinct: number): ColumnInfo => column(name, { distinct });
+  const line = { addr: '0x1000', pid: 7, host: 'a' } as CacheLine;
+  const of = { physical: false, line_bytes: 64 };
+  it.each([
+    ['of the only process', [of1('pid', 1)], of, 'addr in 0x1000..0x103f'],
+    ['of one of several', [of1('pid', 2)], of, 'pid = 7 & addr in 0x1000..0x103f'],
+    [
+      'of one on several hosts',
+      [of1('pid', 2), of1('host', 2)],
+      of,
+      'pid = 7 & host = a & addr in 0x1000..0x103f',
+    ],
+  ])('%s', (_, columns, found, want) => {
+    expect(termText(lineTerm(columns, found, line))).toBe(want);
+  });
+  it('of physical memory, which processes share and hosts do not', () => {
+    const columns = [of1('pid', 2), of1('host', 2)];
+    expect(termText(lineTerm(columns, { ...of, physical: true }, { ...line, pid: null }))).toBe(
+      'host = a & phys in 0x1000..0x103f',
     );
   });
 });
