@@ -168,6 +168,25 @@ describe('what addresses mean', () => {
     await calls.waitFor({ state: 'detached' });
   });
 
+  it('has room for all that the code pane offers at 1280 × 720', async () => {
+    const before = page.viewportSize()!;
+    await page.setViewportSize({ width: 1280, height: 720 });
+    const pane = page.getByRole('region', { name: 'Code', exact: true });
+    const inner = (await pane.boundingBox())!;
+    for (const control of [
+      pane.getByRole('button', { name: 'Assembly' }),
+      pane.getByRole('button', { name: 'Calls' }),
+      pane.getByRole('button', { name: 'Places' }),
+      pane.getByRole('switch', { name: 'Follow hover' }),
+    ]) {
+      const box = (await control.boundingBox())!;
+      expect(box.x + box.width).toBeLessThanOrEqual(inner.x + inner.width);
+    }
+    // And the name of the file is still read.
+    expect((await pane.getByRole('heading').boundingBox())!.width).toBeGreaterThan(30);
+    await page.setViewportSize(before);
+  });
+
   /** Opens the table of a pane by its menu, and its CSV; both have the same rows. */
   async function tableOf(pane: string): Promise<string[][]> {
     const host = page.locator(`[data-view="${pane}"]`);
@@ -277,5 +296,43 @@ describe('what addresses mean', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'counters.b' }).waitFor();
     expect(isobath('report', join(folder, 'heat.isobath'), '--by', 'symbol,index')).toContain('counters:1');
+  });
+});
+
+// 24 samples: three processes use address 0x1000, which is other memory in each; the
+// first two are on one host, the third has the number of the first on another.
+describe('addresses of several processes', () => {
+  let folder: string;
+  let page: Page;
+
+  function processes(): string {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-processes-'));
+    const rows = ['addr\ttid\tpid\thost\top\tlatency\tlevel\tsymbol'];
+    for (const [pid, host, n] of [
+      [7, 'a', 12],
+      [8, 'a', 8],
+      [7, 'b', 4],
+    ] as const)
+      for (let i = 0; i < n; i++)
+        rows.push(['0x1000', pid + (i % 2), pid, host, i % 2 ? 'load' : 'store', 5, 'L1', 'u'].join('\t'));
+    writeFileSync(join(folder, 'samples.tsv'), rows.join('\n') + '\n');
+    return join(folder, 'samples.tsv');
+  }
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  show({ serve: () => ['open', processes()], ready: (p) => opened(p, 24) }, (s) => ({ page } = s));
+
+  it('are selected in their own', async () => {
+    await page.getByRole('tab', { name: 'Cache lines' }).click();
+    for (const [pid, host, n] of [
+      [7, 'a', 12],
+      [8, 'a', 8],
+      [7, 'b', 4],
+    ] as const) {
+      await page.getByRole('button', { name: `0x1000 in process ${pid} on ${host}`, exact: true }).click();
+      await counted(page, n, 24);
+      expect(await whereOf(page)).toBe(`pid = ${pid} & host = ${host} & addr in 0x1000..0x103f`);
+      await page.keyboard.press('Control+KeyZ');
+      await everything(page, 24);
+    }
   });
 });
