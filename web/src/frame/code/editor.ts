@@ -418,10 +418,19 @@ export function createEditor(host: HTMLElement, hands: Hands): Editor {
     },
     reveal: (line) => {
       if (line < 1 || line > view.state.doc.lines) return;
-      // In the middle, but with whole lines from the top on: half of one under the heads is hard to read.
-      const above = Math.max(0, Math.floor((view.scrollDOM.clientHeight - LINE) / 2 / LINE)) * LINE;
-      view.dispatch({
-        effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'start', yMargin: above }),
+      // The editor's own way there scrolls by what lines were guessed to be high and
+      // corrects itself, which ends some pixels beside; what it has measured does not.
+      view.requestMeasure({
+        key: view,
+        read: () => {
+          if (line > view.state.doc.lines) return undefined;
+          // In the middle, but with whole lines from the top on: half of one under the heads is hard to read.
+          const above = Math.max(0, Math.floor((view.scrollDOM.clientHeight - LINE) / 2 / LINE)) * LINE;
+          return Math.max(0, Math.round(view.lineBlockAt(view.state.doc.line(line).from).top) - above);
+        },
+        write: (top) => {
+          if (top !== undefined) view.scrollDOM.scrollTop = top;
+        },
       });
     },
     visible: () => visibleLines(view),
