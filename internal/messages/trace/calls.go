@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -20,6 +21,17 @@ type Calls struct {
 	Caller      []int32 // the region around the call, None outside any
 	Site        []int32 // row of Sites; nil if the trace has none
 	Polls       []int32 // rows of merged tests, as the number of tests in each call; nil if no call holds one
+
+	// Ready are the calls before or in which the process was ready to run without
+	// a processor; nil if the recording does not say.
+	Ready []Ready
+}
+
+// Ready is how long a process at least waited for a processor, because others had
+// them: in the computation before a call, and inside it.
+type Ready struct {
+	Call           int32
+	Before, Inside int64
 }
 
 // lineCalls are the calls of one location while it is read.
@@ -28,7 +40,8 @@ type lineCalls struct {
 	region, caller []int32
 	site           []int32
 	polls          []int32
-	bare           []bool // no record was seen inside
+	bare           []bool  // no record was seen inside
+	ready          []Ready // in the order of their calls
 }
 
 // localCalls only look something up or build something of their own: nobody is
@@ -73,6 +86,10 @@ func (w *walker) beginCall() {
 		caller = w.stack[top-1].region
 	}
 	w.call = c.add(enter, enter, f.region, caller)
+	if w.ready > 0 {
+		c.ready = append(c.ready, Ready{Call: w.call, Before: w.ready})
+		w.ready = 0
+	}
 	if len(w.names.sites) > 0 {
 		c.site = append(c.site, f.site)
 	}
@@ -102,6 +119,39 @@ func (w *walker) inCall() int32 {
 		w.line.site = append(w.line.site, None)
 	}
 	return c
+}
+
+// readyWithout notes that the process had waited for a processor before an event
+// of the current call, or before the call that comes next.
+func (w *walker) readyWithout(list []otf2.AttributeValue) {
+	for i := range list {
+		if list[i].ID != w.names.ready || list[i].Value.Type != typeUint64 {
+			continue
+		}
+		ticks := w.ticks(int64(min(list[i].Value.Bits, math.MaxInt64)))
+		c := &w.line
+		if w.call < 0 {
+			began := w.first
+			if n := len(c.exit); n > 0 {
+				began = c.exit[n-1]
+			}
+			w.ready = addWithin(w.ready, ticks, w.now-began)
+			continue
+		}
+		if n := len(c.ready); n == 0 || c.ready[n-1].Call != w.call {
+			c.ready = append(c.ready, Ready{Call: w.call})
+		}
+		inside := &c.ready[len(c.ready)-1].Inside
+		*inside = addWithin(*inside, ticks, w.now-c.enter[w.call])
+	}
+}
+
+// addWithin adds to a part of a stretch of time, which is not longer than that.
+func addWithin(part, more, stretch int64) int64 {
+	if more >= stretch-part {
+		return max(part, stretch)
+	}
+	return part + more
 }
 
 // longGap is the median time between unsuccessful tests above which they are
@@ -146,6 +196,7 @@ func (w *walker) mergePolls() {
 	if c.site != nil {
 		c.site = c.site[:n]
 	}
+	c.mergeReady(to)
 	for _, col := range [][]int32{w.ops.Call, w.recvs.Post, w.waits.Call} {
 		for i, k := range col {
 			if k >= 0 {
@@ -153,6 +204,26 @@ func (w *walker) mergePolls() {
 			}
 		}
 	}
+}
+
+// mergeReady renumbers the calls; what was waited for a processor between tests
+// that are one call now is inside it.
+func (c *lineCalls) mergeReady(to []int32) {
+	n := 0
+	for _, r := range c.ready {
+		first := r.Call == 0 || to[r.Call-1] != to[r.Call]
+		call := to[r.Call]
+		if !first {
+			r.Before, r.Inside = 0, r.Before+r.Inside
+		}
+		if r.Call = call; n > 0 && c.ready[n-1].Call == call {
+			c.ready[n-1].Inside += r.Inside
+			continue
+		}
+		c.ready[n] = r
+		n++
+	}
+	c.ready = c.ready[:n]
 }
 
 // pollRun returns the end of the run of tests that begins at call i: the
@@ -227,6 +298,10 @@ func (t *Trace) joinCalls(lines []*timeline, order []int32, waiting *shelf) {
 	polls := slices.ContainsFunc(order, func(row int32) bool { return lines[row].line.polls != nil })
 	for p, row := range order {
 		l := &lines[row].line
+		for _, r := range l.ready {
+			r.Call += int32(len(c.Enter))
+			c.Ready = append(c.Ready, r)
+		}
 		c.Enter, c.Exit = append(c.Enter, l.enter...), append(c.Exit, l.exit...)
 		c.Region, c.Caller = append(c.Region, l.region...), append(c.Caller, l.caller...)
 		if len(t.Sites) > 0 {

@@ -18,6 +18,7 @@ type names struct {
 	sites    []Site
 	bySite   map[uint64]int32 // context to the place of its call
 	calledBy uint32           // the attribute that names the caller of MPI; otf2.None without
+	ready    uint32           // the attribute readyWithout; the same
 	comms    []Comm
 	byComm   index
 	members  []otf2.Members
@@ -127,10 +128,13 @@ func newNames(d *otf2.Definitions) *names {
 		n.contexts[uint64(id)] = n.region(uint64(c.Region))
 	}
 	n.findSites(d)
-	n.calledBy = otf2.None
+	n.calledBy, n.ready = otf2.None, otf2.None
 	for id, a := range d.Attributes {
-		if d.Text(a.Name) == callSite && a.Type == typeContext {
+		switch text := d.Text(a.Name); {
+		case text == callSite && a.Type == typeContext:
 			n.calledBy = id
+		case text == readyWithout && a.Type == typeUint64:
+			n.ready = id
 		}
 	}
 	n.comms = []Comm{{ID: otf2.None, Name: "(unknown communicator)"}}
@@ -192,6 +196,14 @@ func (n *names) site(context uint64) int32 {
 const (
 	callSite    = "isobath::call site"
 	typeContext = 21
+)
+
+// readyWithout is the attribute of entries and exits of our recorder: for how many
+// nanoseconds, at least, the thread was ready to run before them while others had
+// the processors, as the kernel counts it.
+const (
+	readyWithout = "isobath::ready without a processor"
+	typeUint64   = 4
 )
 
 // caller returns the place and the function that an entry was called from, if its

@@ -103,6 +103,7 @@ type walker struct {
 	opened     []int32 // per region: how many instances are open
 	counts     []int64
 	call       int32 // the call that is open, or None
+	ready      int64 // time without a processor before the call that comes next
 	resolution uint64
 	incl       []int64
 	excl       []int64
@@ -185,11 +186,13 @@ func (w *walker) event(ev *otf2.Event) {
 		site, caller := None, None
 		if ev.Attributes != nil {
 			site, caller = w.names.caller(ev.Attributes)
+			w.readyWithout(ev.Attributes)
 		}
 		w.enter(w.names.region(ev.F[0]), site, caller)
 	case otf2.Leave:
 		if ev.Attributes != nil {
 			w.neighbours(ev.Attributes)
+			w.readyWithout(ev.Attributes)
 		}
 		w.leave(w.names.region(ev.F[0]))
 	case otf2.CallingEnter:

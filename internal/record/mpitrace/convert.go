@@ -32,6 +32,8 @@ type converter struct {
 	sides   *sides
 	groups  *groups
 	sites   []callSites // by rank
+	ready   bool        // some thread had to wait for a processor
+	readyID uint32      // the attribute that says for how long
 	machine uint32
 	sum     Summary
 	damaged []string
@@ -132,6 +134,8 @@ func (c *converter) survey() error {
 				c.groups.add(i, r, len(c.files))
 			case kNear:
 				c.groups.near = true
+			case kReady:
+				c.ready = true
 			case kThread: // communicators, windows and files are those of the process
 			case kMembers:
 				if int(r.a) < len(c.local[i]) {
@@ -217,6 +221,9 @@ func (c *converter) write(path string) error {
 	}
 	c.defineSites()
 	c.defineNear()
+	if c.ready {
+		c.readyID = c.out.Attribute(readyAttribute, "ns, at least, that the thread was ready to run before this event without a processor", typeUint64)
+	}
 	locations := make([]uint64, len(c.files))
 	for i, f := range c.files {
 		e := c.out.Location("master thread", processes[i])

@@ -15,6 +15,8 @@ type stream struct {
 	open []uint32 // regions entered and not left
 	got  uint64   // bytes received by the collective about to complete
 
+	ready uint64 // ns without a processor before the entry or exit that follows
+
 	to, from []uint64 // whom the call that is open exchanges data with, as a neighbour
 }
 
@@ -71,6 +73,7 @@ func (s *stream) enter(region uint32, site *otf2.AttributeValue) error {
 	if site != nil {
 		ev.Attributes = []otf2.AttributeValue{*site}
 	}
+	ev.Attributes = s.unready(ev.Attributes)
 	s.sum.Events++
 	return s.out.Write(&ev)
 }
@@ -79,10 +82,25 @@ func (s *stream) leave(region uint32) error {
 	if n := len(s.open); n > 0 {
 		s.open = s.open[:n-1]
 	}
-	ev := otf2.Event{Kind: otf2.Leave, Time: s.last, Attributes: s.exchanged()}
+	ev := otf2.Event{Kind: otf2.Leave, Time: s.last, Attributes: s.unready(s.exchanged())}
 	ev.F[0] = uint64(s.region[region])
 	s.sum.Events++
 	return s.out.Write(&ev)
+}
+
+const (
+	readyAttribute = "isobath::ready without a processor"
+	typeUint64     = 4
+)
+
+// unready adds how long the thread had been ready to run without a processor.
+func (s *stream) unready(list []otf2.AttributeValue) []otf2.AttributeValue {
+	if s.ready == 0 {
+		return list
+	}
+	list = append(list, otf2.AttributeValue{ID: s.readyID, Value: otf2.Value{Type: typeUint64, Bits: s.ready}})
+	s.ready = 0
+	return list
 }
 
 // comm is the number of a communicator in the archive.
@@ -132,6 +150,8 @@ func (s *stream) write(r *record) error {
 		return s.put(otf2.BufferFlush, r.len)
 	case kNear:
 		s.near(r)
+	case kReady:
+		s.ready += r.len
 	case kComm, kMembers, kCommFreed, kSite, kGroup:
 	default:
 		return s.sided(r)

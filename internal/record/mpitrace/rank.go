@@ -67,6 +67,7 @@ const (
 	kEpoch
 	kNear
 	kThread // the records that follow are of thread a of the process
+	kReady  // before the entry or exit that follows, len ns at least were spent ready to run, without a processor
 	kindCount
 )
 

@@ -9,6 +9,7 @@
  * the next ones are. The layout is known to convert.go. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +30,7 @@ enum {
 	COLL_BEGIN, COLL_END, NBC_REQUEST, NBC_GOT, NBC_DONE, FLUSH, COMM, MEMBERS, COMM_FREED,
 	WIN, WIN_FREED, RMA_BEGIN, RMA_END, RMA_PUT, RMA_GET, RMA_GOT, RMA_ATOMIC, RMA_DONE, RMA_LOCK, RMA_UNLOCK, RMA_SYNC,
 	FILE_NAME, FILE_OPENED, FILE_CLOSED, FILE_DELETED, FILE_SEEK, IO_BEGIN, IO_ISSUED, IO_DONE,
-	SITE, GROUP, EPOCH, NEAR, THREAD
+	SITE, GROUP, EPOCH, NEAR, THREAD, READY
 };
 
 struct head {
@@ -41,7 +43,7 @@ struct head {
 struct tail {
 	uint32_t comm;
 	int32_t tag;
-	uint64_t len; /* bytes, or bytes sent by a collective */
+	uint64_t len; /* bytes, bytes sent by a collective, or ns without a processor */
 	uint64_t req; /* request, key of a communicator, or bytes received */
 };
 
@@ -114,15 +116,17 @@ static void flush(void)
 	pos += sizeof *h + sizeof *t;
 }
 
-static inline void put(int kind, uint32_t a)
+static inline void put_at(uint64_t time, int kind, uint32_t a)
 {
 	if (recording && pos + sizeof(struct head) > limit)
 		flush();
 	if (!recording)
 		return;
-	*(struct head *)pos = (struct head){now(), kind, 0, 0, a};
+	*(struct head *)pos = (struct head){time, kind, 0, 0, a};
 	pos += sizeof(struct head);
 }
+
+static inline void put(int kind, uint32_t a) { put_at(now(), kind, a); }
 
 static inline void put_long(int kind, int op, uint32_t a, uint32_t comm, int tag, uint64_t len, uint64_t req)
 {
@@ -133,6 +137,70 @@ static inline void put_long(int kind, int op, uint32_t a, uint32_t comm, int tag
 	*(struct head *)pos = (struct head){now(), kind, op, 0, a};
 	*(struct tail *)(pos + sizeof(struct head)) = (struct tail){comm, tag, len, req};
 	pos += sizeof(struct head) + sizeof(struct tail);
+}
+
+/* --- waiting for a processor --- */
+
+/* The kernel counts how long a thread was ready to run while others had the
+ * processors. It is asked for after LONG ns in or between calls: then asking takes
+ * a share of a percent, and what is shorter explains no delay. */
+enum { LONG = 1000000, LEAST = 50000 };
+static __thread struct {
+	uint64_t since;  /* its last entry or exit */
+	uint64_t unread; /* time since the count was read, in stretches too short to ask */
+	uint64_t count;  /* as it was read */
+	int known, silent;
+} ready;
+
+/* ready_count reads the kernel's count; -1 if it has none. Raw calls, because
+ * those of the library are points at which a thread may be cancelled. */
+static int64_t ready_count(void)
+{
+	char text[96];
+	int kept = errno;
+	int f = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = f < 0 ? -1 : syscall(SYS_read, f, text, sizeof text - 1);
+	if (f >= 0)
+		syscall(SYS_close, f);
+	errno = kept;
+	if (n <= 0)
+		return -1;
+	text[n] = 0;
+	const char *second = strchr(text, ' '); /* after the time on a processor */
+	return second ? strtoll(second, NULL, 10) : -1;
+}
+
+/* note_ready writes for how long the caller was ready without a processor since its
+ * last entry or exit, at least: the stretches that were not read may have had all
+ * of their own. */
+static void note_ready(uint64_t time)
+{
+	int64_t count = ready_count();
+	if (count < 0) {
+		ready.silent = 1;
+		return;
+	}
+	uint64_t more = (uint64_t)count - ready.count;
+	if (ready.known && (uint64_t)count > ready.count && more > ready.unread + LEAST) {
+		put_long(READY, 0, 0, 0, 0, more - ready.unread, 0);
+		if (recording) /* it belongs to the entry or exit that follows */
+			((struct head *)(pos - sizeof(struct head) - sizeof(struct tail)))->time = time;
+	}
+	ready.count = count;
+	ready.known = 1;
+	ready.unread = 0;
+}
+
+/* edge is the time of an entry or exit, with what is known of the time before. */
+static inline uint64_t edge(void)
+{
+	uint64_t time = now(), passed = time - ready.since;
+	ready.since = time;
+	if (passed < LONG)
+		ready.unread += passed;
+	else if (!ready.silent)
+		note_ready(time);
+	return time;
 }
 
 /* --- call sites --- */
@@ -215,7 +283,7 @@ static inline int begin(uint32_t region, const void *pc)
 	}
 	depth++;
 	uint16_t from = site(pc);
-	put(ENTER, region);
+	put_at(edge(), ENTER, region);
 	if (recording)
 		((struct head *)(pos - sizeof(struct head)))->count = from;
 	return 1;
@@ -223,7 +291,7 @@ static inline int begin(uint32_t region, const void *pc)
 
 static inline void end(uint32_t region)
 {
-	put(LEAVE, region);
+	put_at(edge(), LEAVE, region);
 	depth--;
 	give();
 }
@@ -964,6 +1032,7 @@ static void start(void)
 	keep_maps(dir);
 	put(ENTER, PROGRAM);
 	PMPI_Barrier(MPI_COMM_WORLD);
+	edge(); /* from here on it is known */
 }
 
 static void stop(void)
