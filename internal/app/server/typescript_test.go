@@ -62,6 +62,7 @@ var wireAreas = []struct {
 		{"internal/messages/whatif/predict.go"},
 		{"internal/messages/whatif/coverage.go"},
 		{"internal/messages/whatif/slack.go"},
+		{"internal/messages/whatif/settled.go"},
 		{"internal/messages/whatif/clock.go"},
 		{"internal/messages/whatif/graph.go", "Inferred"},
 		{"internal/messages/whatif/undisturbed.go", "Efficiency"},

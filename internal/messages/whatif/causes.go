@@ -63,13 +63,14 @@ type Entry struct {
 }
 
 // Causes is everything that took longer than usual, grouped and ranked by what
-// removing it gains.
+// removing it gains, in the run without the time that processes waited for a
+// processor.
 type Causes struct {
 	*Graph
 	S       *logical.Structure
 	Peers   *logical.Peers
 	Base    *Weights
-	Times   *Times  // of the unchanged run
+	Times   *Times  // of the unchanged settled run
 	Entries []Entry // ranked
 	Closing Closing
 	Then    []Round
@@ -81,6 +82,7 @@ type Causes struct {
 	ofComp   []int32 // call to element, or None
 	ofOwn    []int32
 	ofLag    []int32
+	recorded *Graph // the run as it was; Graph is of the settled one
 	scratch  *Times
 	arrival  *Times // the unchanged run with tasks that go to who is free; nil without a hub
 	path     []Edge
@@ -108,7 +110,15 @@ type Round struct {
 // Rank finds the causes of a run. top is how many entries at the head of the
 // list must be exact.
 func Rank(ctx context.Context, g *Graph, s *logical.Structure, top int) (*Causes, error) {
-	c := &Causes{Graph: g, S: s, Peers: s.Peers(), Base: g.Recorded(), Share: map[string]int64{}}
+	recorded := g
+	g, err := recorded.Settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if g != recorded {
+		s = s.Retimed(g.Trace)
+	}
+	c := &Causes{Graph: g, S: s, Peers: s.Peers(), Base: g.Recorded(), Share: map[string]int64{}, recorded: recorded}
 	c.Closing.Call = trace.None
 	c.Times = g.Replay(c.Base, nil)
 	c.collect()

@@ -8,7 +8,8 @@ import (
 	"github.com/isobath/isobath/internal/messages/logical"
 )
 
-// ReportWhatIf compares the recorded run with a changed one.
+// ReportWhatIf compares the recorded run, without the time that processes waited
+// for a processor, with a changed one.
 type ReportWhatIf struct {
 	Changes         []string        `json:"changes"`
 	Span            int64           `json:"span_ns"`
@@ -69,6 +70,9 @@ func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
 	}
 	if n := s.Inferred.Progress + s.Inferred.Tree + s.Inferred.Epochs; n > 0 {
 		r.Assumptions = append(r.Assumptions, fmt.Sprintf("%s inferred, because no record names what held the call up", term.Counted(n, "dependency")))
+	}
+	if ready := s.ready(); ready != nil {
+		r.Assumptions = append(r.Assumptions, "that every process finds a processor, in both runs: "+ready.Text)
 	}
 	if 2*undisturbed < t.Span {
 		r.Assumptions = append(r.Assumptions, fmt.Sprintf("that a re-run is as disturbed as the recording: %.0f %% of the %s are above what is usual, as where there are more ranks than cores",

@@ -34,6 +34,9 @@ type RankedRun struct {
 	Inferred    Inferred   `json:"inferred"`
 	Replays     int        `json:"replays"`
 	Text        string     `json:"text"`
+	// Ready is what processes waited for a processor, which the span is without;
+	// null if the recording does not say, or none waited.
+	Ready *ReportReady `json:"ready"`
 	// Slack is null where tasks may change hands, or nothing computes.
 	Slack *ReportSlack `json:"slack"`
 }
@@ -233,12 +236,15 @@ func (c *Causes) quietGain(k int32, q *quietRun) {
 func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
-		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span, c.scratch), Inferred: c.Inferred, Replays: c.Replays, Slack: c.slackReport()}
+		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span, c.scratch), Inferred: c.Inferred, Replays: c.Replays, Slack: c.slackReport(), Ready: c.ready()}
 	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", term.Duration(r.Span), 100*r.Efficiency.Parallel,
 		term.Counted(c.Lines(), "process"), term.Duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {
 		r.Text += fmt.Sprintf("; %.0f %% of the run is time in calls that nothing in the trace explains, as where there are more ranks than cores",
 			100*float64(c.Share["unexplained"])/float64(max(c.Times.Span, 1)))
+	}
+	if r.Ready != nil {
+		r.Text += "; " + r.Ready.Text
 	}
 	return r
 }
@@ -312,7 +318,7 @@ func (c *Causes) instance(e *element) ReportInstance {
 		r.Time = ns(c.Begin[e.call])
 		return r
 	}
-	r.Time = ns(c.Enter[e.call])
+	r.Time = ns(c.recorded.Enter[e.call])
 	if e.kind == ByComputation && c.slack != nil {
 		slack := ns(c.slack[e.call])
 		r.Slack = &slack

@@ -250,6 +250,9 @@ export interface RankedRun {
   readonly inferred: Inferred;
   readonly replays: number;
   readonly text: string;
+  // Ready is what processes waited for a processor, which the span is without;
+  // null if the recording does not say, or none waited.
+  readonly ready: ReportReady | null;
   // Slack is null where tasks may change hands, or nothing computes.
   readonly slack: ReportSlack | null;
 }
@@ -343,7 +346,8 @@ export interface ReportClosing {
   readonly text: string;
 }
 
-// ReportWhatIf compares the recorded run with a changed one.
+// ReportWhatIf compares the recorded run, without the time that processes waited
+// for a processor, with a changed one.
 export interface ReportWhatIf {
   readonly changes: readonly string[];
   readonly span_ns: number;
@@ -407,6 +411,21 @@ export interface ReportSlack {
   readonly median_ns: number;
   readonly near: number; // share of the time in computation with less slack than
   readonly near_ns: number; // a hundredth of the run
+  readonly text: string;
+}
+
+// ReportReady is how long processes waited for a processor while others had them:
+// other programs, or more ranks than there are processors. Measured by the kernel.
+export interface ReportReady {
+  readonly sum_ns: number;
+  readonly times: number; // in so many computations and calls
+  readonly max_ns: number;
+  readonly processes: number;
+  readonly most: number; // the process that waited longest in all
+  readonly most_ns: number;
+  // Recorded is how long the run took; without the waiting it would have taken
+  // the span that gains are compared with.
+  readonly recorded_ns: number;
   readonly text: string;
 }
 

@@ -1,0 +1,84 @@
+package whatif
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/messages/mpiprog"
+	"github.com/isobath/isobath/internal/messages/trace"
+)
+
+// TestSettled: of a run in which ranks waited for a processor, as long as the
+// kernel says, the run without it is the one that a quiet machine would have had,
+// to the last call, and so are its causes; those of the recording are others.
+func TestSettled(t *testing.T) {
+	const rounds, runs = 30, 12
+	hidden := 0
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		ranks := 3 + int(seed%5)
+		noise, work := map[[2]int]float64{}, map[[2]int]float64{}
+		for range 12 {
+			noise[[2]int{1 + rng.IntN(rounds-1), rng.IntN(ranks)}] = 2 + 20*rng.Float64()
+		}
+		for round := range rounds {
+			for rank := range ranks {
+				work[[2]int{round, rank}] = 2 + 0.2*rng.Float64()
+			}
+		}
+		work[[2]int{17, 1}] += 15
+		ring := func(noise map[[2]int]float64) *Graph {
+			return simulate(t, ranks, func(p *mpiprog.Program) {
+				noisyRing(p, rounds, func(round, rank int) float64 { return work[[2]int{round, rank}] + noise[[2]int{round, rank}] })
+			})
+		}
+		quiet, noisy := ring(nil), ring(noise)
+		as := ranked(t, noisy).Report(1, Clocks{}).Gains[0]
+		for i := range int32(noisy.Len()) {
+			if more := noisy.Computation(i) - quiet.Computation(i); more > 0 {
+				noisy.Trace.Calls.Ready = append(noisy.Trace.Calls.Ready, trace.Ready{Call: i, Before: more})
+			}
+		}
+		settled, err := noisy.Settled(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(settled.Enter, quiet.Enter) || !slices.Equal(settled.Exit, quiet.Exit) {
+			t.Errorf("run %d: the settled run is not the quiet one", seed)
+		}
+		r := ranked(t, noisy).Report(1, Clocks{})
+		got, want := r.Gains[0], ranked(t, quiet).Report(1, Clocks{}).Gains[0]
+		if got.Text != want.Text || got.GainNS != want.GainNS || got.Amount != want.Amount || !slices.Equal(got.Processes, []int32{1}) {
+			t.Errorf("run %d: %s, want %s", seed, got.Text, want.Text)
+		}
+		if as.Text != want.Text {
+			hidden++
+		}
+		if r.Run.Ready == nil || r.Run.Ready.Recorded != noisy.Trace.NS(noisy.Span()) || r.Run.Span != quiet.Trace.NS(quiet.Span()) || !strings.Contains(r.Run.Text, r.Run.Ready.Text) {
+			t.Errorf("run %d: %+v: want the recorded and the settled time", seed, r.Run)
+		}
+	}
+	if 2*hidden < runs {
+		t.Errorf("waiting for a processor hid the cause in %d of %d runs: the test has too little of it", hidden, runs)
+	}
+}
+
+// TestSettledCalls: time without a processor inside a call that waits for another
+// rank changes nothing, and a call that is slow by itself keeps what is usual.
+func TestSettledCalls(t *testing.T) {
+	g := simulate(t, 4, func(p *mpiprog.Program) { random(p, 5, 30, nothing) })
+	for i := range int32(g.Len()) {
+		g.Trace.Calls.Ready = append(g.Trace.Calls.Ready, trace.Ready{Call: i, Inside: 1 << 40})
+	}
+	settled, err := g.Settled(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int32(g.Len()) {
+		if settled.Own[i] < min(g.Own[i], g.UsualOwn[i]) || settled.Exit[i] < settled.Enter[i] || settled.Computation(i) != g.Computation(i) {
+			t.Fatalf("call %d: own %d of %d (usual %d), computation %d of %d", i, settled.Own[i], g.Own[i], g.UsualOwn[i], settled.Computation(i), g.Computation(i))
+		}
+	}
+}
