@@ -1,6 +1,7 @@
 /* Programs with a delay that is known: injected KIND RANK STEP MS FILE makes one
    rank work MS longer in one step, and writes to FILE how much longer than usual
-   that took by its own clock: a busy machine wakes nobody in time. Work is sleeping, and a rank that waits sleeps
+   that took by its own clock, which stands still while others have the processors:
+   a busy machine wakes nobody in time. Work is sleeping, and a rank that waits sleeps
    between two looks, so that many ranks need few cores. */
 #include <mpi.h>
 #include <pthread.h>
@@ -25,10 +26,20 @@ int sched_yield(void) {
 	return 0;
 }
 
+/* ms that the thread was ready to run without a processor, 0 where the kernel does
+   not count it. */
+static double unready(void) {
+	double on, ready = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	if (f && fscanf(f, "%lf %lf", &on, &ready) != 2) ready = 0;
+	if (f) fclose(f);
+	return ready / 1e6;
+}
+
 static double now(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return 1e3 * t.tv_sec + t.tv_nsec / 1e6;
+	return 1e3 * t.tv_sec + t.tv_nsec / 1e6 - unready();
 }
 
 /* A step of -1 is every step. */
