@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/isobath/isobath/internal/locality/layout"
@@ -115,6 +116,25 @@ func identifier(name string) string {
 		return "_" + out
 	}
 	return out
+}
+
+// cExpression is a name that stands in code as it is.
+var cExpression = regexp.MustCompile(`^[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w*\])*$`)
+
+// variable is what code calls an object.
+func variable(o *layout.Object) string {
+	if cExpression.MatchString(o.Name) {
+		return o.Name
+	}
+	return identifier(o.Name)
+}
+
+// called says of which object code speaks, where it cannot by its name.
+func called(o *layout.Object) string {
+	if name := variable(o); name != o.Name {
+		return fmt.Sprintf("// %s is %s\n", name, o.Name)
+	}
+	return ""
 }
 
 // list writes the names of fields for a map.

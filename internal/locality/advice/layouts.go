@@ -104,7 +104,7 @@ func splitOf(p *profile) (*Advice, error) {
 	return &Advice{Kind: Split, What: fmt.Sprintf("%s apart from %s", names(o, hot), names(o, cold)), plan: &replay.Plan{Changes: []*replay.Change{c}},
 		Code: structCode(o, "hot", hot, hotAt, hotSize) + structCode(o, "cold", cold, coldAt, coldSize) +
 			fmt.Sprintf("struct %s *hot; struct %s *cold; // element i of %s is hot[i] and cold[i]\n", partName(o, "hot"), partName(o, "cold"), o.Name),
-		Map:     fmt.Sprintf("object %s fields %s to %s.hot; rest to %s.cold\n", quote(o.Name), list(o, hot), o.Name, o.Name),
+		Map:     fmt.Sprintf("object %s fields %s to %s; rest to %s\n", quote(o.Name), list(o, hot), quote(o.Name+".hot"), quote(o.Name+".cold")),
 		Assumes: []string{"elements are reached by number, or by pointers that the change follows"}}, nil
 }
 
@@ -160,7 +160,7 @@ func alignOf(p *profile) (*Advice, error) {
 	}
 	c.Parts[0].Align = lineBytes
 	return &Advice{Kind: Align, What: fmt.Sprintf("start at a multiple of %d; now %d beyond one", lineBytes, o.Start%lineBytes), plan: &replay.Plan{Changes: []*replay.Change{c}},
-		Code: fmt.Sprintf("%s = aligned_alloc(%d, %d);\n", o.Name, lineBytes, (o.Size+lineBytes-1)/lineBytes*lineBytes),
+		Code: called(o) + fmt.Sprintf("%s = aligned_alloc(%d, %d);\n", variable(o), lineBytes, (o.Size+lineBytes-1)/lineBytes*lineBytes),
 		Map:  fmt.Sprintf("object %s start 0 of %d\n", quote(o.Name), lineBytes)}, nil
 }
 
@@ -180,9 +180,12 @@ func padOf(p *profile, more uint64) (*Advice, error) {
 	}
 	a := &Advice{Kind: Pad, What: fmt.Sprintf("rows of %d bytes in place of %d", o.Rows+more, o.Rows), plan: &replay.Plan{Changes: []*replay.Change{c}},
 		Map: fmt.Sprintf("object %s element %d is %d\n", quote(o.Name), o.Rows, o.Rows+more), Assumes: []string{"rows are reached by number"}}
-	if o.Elem > 0 && o.Elem <= more {
-		a.Code = fmt.Sprintf("// %s: each row %d elements longer, which are never used\n%s[%d][%d + %d];\n", o.Name, more/o.Elem, o.Name, o.Size/o.Rows, o.Rows/o.Elem, more/o.Elem)
-	} else {
+	switch {
+	case o.Known == layout.Inferred: // elements may be what the steps are, not what the type is
+		a.Code = fmt.Sprintf("// %s: each row %d bytes longer, which are never used\nchar %s[%d][%d + %d];\n", o.Name, more, variable(o), o.Size/o.Rows, o.Rows, more)
+	case o.Elem > 0 && o.Elem <= more:
+		a.Code = fmt.Sprintf("// %s: each row %d elements longer, which are never used\n%s[%d][%d + %d];\n", o.Name, more/o.Elem, variable(o), o.Size/o.Rows, o.Rows/o.Elem, more/o.Elem)
+	default:
 		a.Code = fmt.Sprintf("// %s: a row every %d bytes in place of %d\n", o.Name, o.Rows+more, o.Rows)
 	}
 	return a, nil
@@ -245,6 +248,6 @@ func hugeOf(p *profile) (*Advice, error) {
 		return nil, nil
 	}
 	return &Advice{Kind: Huge, What: "pages of 2 MiB", plan: &replay.Plan{Huge: map[uint32]bool{o.Number: true}},
-		Code: fmt.Sprintf("madvise(%s, %d, MADV_HUGEPAGE); // aligned to 2 MiB\n", o.Name, o.Size), Map: fmt.Sprintf("pages 2M for %s\n", quote(o.Name)),
+		Code: called(o) + fmt.Sprintf("madvise(%s, %d, MADV_HUGEPAGE); // aligned to 2 MiB\n", variable(o), o.Size), Map: fmt.Sprintf("pages 2M for %s\n", quote(o.Name)),
 		Assumes: []string{"the system has free pages of 2 MiB"}}, nil
 }

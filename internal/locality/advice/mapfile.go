@@ -32,8 +32,8 @@ func ReadMap(r io.Reader, t *replay.Trace, table *layout.Table) (*replay.Plan, e
 	m := &mapReader{trace: t, table: table, plan: &replay.Plan{Huge: map[uint32]bool{}, Homes: map[uint32]replay.Policy{}}}
 	scan := bufio.NewScanner(io.LimitReader(r, 1<<20))
 	for line := 1; scan.Scan(); line++ {
-		text, _, _ := strings.Cut(scan.Text(), "#")
-		if text = strings.TrimSpace(text); text == "" {
+		text := strings.TrimSpace(beforeComment.FindString(scan.Text()))
+		if text == "" {
 			continue
 		}
 		if err := m.sentence(text); err != nil {
@@ -50,8 +50,10 @@ type mapReader struct {
 }
 
 var (
+	// A name in quotes may hold what begins a comment elsewhere.
+	beforeComment  = regexp.MustCompile(`^(?:"(?:[^"\\]|\\.)*"|[^#])*`)
 	objectSentence = regexp.MustCompile(`^object ("(?:[^"\\]|\\.)*"|\S+) (.+)$`)
-	fieldsSentence = regexp.MustCompile(`^fields (\S+)(?: to \S+; rest to \S+)?$`)
+	fieldsSentence = regexp.MustCompile(`^fields (\S+)(?: to (?:"(?:[^"\\]|\\.)*"|\S+); rest to (?:"(?:[^"\\]|\\.)*"|\S+))?$`)
 	elemSentence   = regexp.MustCompile(`^element (\d+) is (\d+)$`)
 	startSentence  = regexp.MustCompile(`^start (\d+) of (\d+)$`)
 	loopsSentence  = regexp.MustCompile(`^loops (\S*) ?order (.+)$`)

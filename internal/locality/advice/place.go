@@ -44,13 +44,13 @@ func placeOf(p *profile, m *platform.Machine, policy replay.Policy, total uint64
 	switch policy.Kind {
 	case replay.Bind:
 		a.What = fmt.Sprintf("all pages on node %d, whose threads fetch %d of its %d lines from memory", policy.Node, p.traffic.Lines[policy.Node], total)
-		a.Code = fmt.Sprintf("%s = numa_alloc_onnode(%d, %d);\n", o.Name, o.Size, policy.Node)
+		a.Code = called(o) + fmt.Sprintf("%s = numa_alloc_onnode(%d, %d);\n", variable(o), o.Size, policy.Node)
 	case replay.Best:
 		a.What = "each page on the node whose threads fetch most of it, by first touch"
 		a.Code = firstTouchCode(o, p.traffic.Runs)
 	case replay.Interleave:
 		a.What = "pages in turn over all nodes, as the threads of all nodes use each"
-		a.Code = fmt.Sprintf("%s = numa_alloc_interleaved(%d);\n", o.Name, o.Size)
+		a.Code = called(o) + fmt.Sprintf("%s = numa_alloc_interleaved(%d);\n", variable(o), o.Size)
 		a.Assumes = append(a.Assumes, fmt.Sprintf("threads fetch at the same time: a line beyond the even share of its node waits %d cycles", m.Queue))
 	}
 	return a
@@ -59,7 +59,7 @@ func placeOf(p *profile, m *platform.Machine, policy replay.Policy, total uint64
 // firstTouchCode lets the threads of each node touch their pages first.
 func firstTouchCode(o *layout.Object, runs []replay.NodeRun) string {
 	if len(runs) > maxRuns || len(runs) < 2 {
-		return fmt.Sprintf("// each thread fills first what it uses of %s:\n#pragma omp parallel for schedule(static)\nfor (i = 0; i < %d; i++)\n\t%s[i] = …;\n", o.Name, o.Elements(), o.Name)
+		return fmt.Sprintf("// each thread fills first what it uses of %s:\n#pragma omp parallel for schedule(static)\nfor (i = 0; i < %d; i++)\n\t%s[i] = …;\n", o.Name, o.Elements(), variable(o))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s is filled first by threads of the node that uses it:\n", o.Name)
@@ -72,6 +72,6 @@ func firstTouchCode(o *layout.Object, runs []replay.NodeRun) string {
 		}
 	}
 	b.WriteString("#pragma omp parallel for schedule(static)\n")
-	fmt.Fprintf(&b, "for (i = 0; i < %d; i++)\n\t%s[i] = …;\n", o.Elements(), o.Name)
+	fmt.Fprintf(&b, "for (i = 0; i < %d; i++)\n\t%s[i] = …;\n", o.Elements(), variable(o))
 	return b.String()
 }
