@@ -1,7 +1,8 @@
 // What a recorder says beside its samples: when some were lost, throttled or
-// stand for more, on every time axis; and who touched pages first, as a
-// statistic of data objects.
+// stand for more, on every time axis; who touched pages first, as a
+// statistic of data objects; and what each place allocates.
 
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -207,5 +208,76 @@ describe('first touch', () => {
       'Top offenders',
       /^u .*8 pages first touched by thread 7 \(all\) on node 0 \(all\).*measured/,
     );
+  });
+});
+
+describe('allocations', () => {
+  interface Site {
+    readonly frames: { readonly function: string }[];
+    readonly allocation: string;
+    readonly bytes: number;
+    readonly calls: number;
+    readonly samples: number;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'isobath-allocations-'));
+  const run = join(folder, 'run.isobath');
+  let page: Page;
+  let sites: Site[];
+  let rows: number;
+
+  /** A program with two places of 4 MiB, of which one is used, and one whose 200 blocks come and go. */
+  function record(): string {
+    const program = join(folder, 'allocates');
+    const source = join(ROOT, 'cmd/isobath/testdata/record/allocates.c');
+    execFileSync('gcc', ['-O1', '-g', '-o', program, source]);
+    isobath('record', '--rate', '2000', '-o', run, '--', program);
+    const report = JSON.parse(isobath('report', run, '--allocations', '--json')) as {
+      samples: number;
+      sites: Site[];
+    };
+    ({ sites, samples: rows } = report);
+    return run;
+  }
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  show({ serve: () => ['open', record()], ready: (p) => opened(p, rows) }, (s) => ({ page } = s));
+
+  const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+  it('are a row a place, as the command line prints them', async () => {
+    await page.getByRole('tab', { name: 'Allocations' }).click();
+    const list = page.getByRole('region', { name: 'Allocations' });
+    await list.getByText(`by ${sites.length} places`).waitFor();
+    const told = await list
+      .locator('tbody tr')
+      .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.innerText)));
+    expect(told).toHaveLength(sites.length);
+    const called = (f: string): number => sites.findIndex((s) => s.frames[1]?.function === f);
+    const [cold, hot, come] = [called('cold'), called('hot'), called('main')].map((i) => told[i]!.map(plain));
+    expect([cold![1], cold![3], cold![4], cold![5]]).toEqual(['4.0 MiB', '1', '4.0 MiB', 'to the end']);
+    expect([hot![1], hot![6]]).toEqual([
+      '4.0 MiB',
+      plain(sites[called('hot')]!.samples.toLocaleString('fr')),
+    ]);
+    expect([come![3], come![4]]).toEqual(['200', '8.8 KiB']);
+    expect(come![7]).toBe('grab < main');
+  });
+
+  it('select the samples in their memory, by pointer and by keys', async () => {
+    const list = page.getByRole('region', { name: 'Allocations' });
+    const place = sites.find((s) => s.frames[1]?.function === 'hot')!;
+    const inside = sites.filter((s) => s.allocation === place.allocation).reduce((n, s) => n + s.samples, 0);
+    const name = list.getByRole('button', { name: place.allocation, exact: true }).first();
+    await name.click();
+    await counted(page, inside, rows);
+    expect(await whereOf(page)).toContain('allocation = ');
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, rows);
+    await name.focus();
+    await page.keyboard.press('Home');
+    const at = (): Promise<string | null | undefined> =>
+      page.evaluate(() => document.activeElement?.closest('[data-row]')?.getAttribute('data-row'));
+    expect(await at()).toBe('0');
+    await page.keyboard.press('ArrowDown');
+    expect(await at()).toBe('1');
   });
 });

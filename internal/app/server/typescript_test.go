@@ -47,6 +47,7 @@ var wireAreas = []struct {
 		{"internal/app/server/memory/wire_calls.go"},
 		{"internal/data/gaps/gaps.go", "Gap"},
 		{"internal/memory/firsttouch/firsttouch.go", "Touched", "PageCount"},
+		{"internal/memory/allocated/allocated.go", "Allocations", "AllocationSite", "AllocationFrame"},
 		{"internal/app/server/memory/wire_code.go"},
 		{"internal/memory/heatmap/heatmap.go", "HeatRow"},
 		{"internal/app/server/memory/wire_heatmap.go"},

@@ -276,6 +276,7 @@ var pageCommands = []struct {
 	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"spread", "level mix", "latency distribution per line", "go to spread"}},
 	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"cache lines", "contention", "line sharing", "sharing", "c2c", "false sharing", "go to cache lines"}},
 	{"open first touch", View, "touches", "shows which thread on which node touched the pages of each object first", []string{"first touch", "page faults", "who touched it first", "go to first touch"}},
+	{"open allocations", View, "allocations", "shows what each place of the program allocates, how long that lives, and how much it is used", []string{"allocations", "heap", "what it allocates", "leaks", "never freed", "go to allocations"}},
 	{"order axes by correlation", Arrange, "", "puts the axes next to each other that tell most of each other (mutual information)", []string{"sort axes", "arrange axes by correlation", "suggest an order of axes", "mutual information order"}},
 	{"open topology", View, "topology", "goes to the hardware topology", []string{"topology", "hardware view", "hardware", "sunburst", "icicle", "machine", "go to topology"}},
 	{"open code", View, "code", "goes to the source code", []string{"code", "source code", "source code view", "assembly", "go to code"}},

@@ -65,6 +65,10 @@ export class CodeApi {
     return this.api.json('GET', runPath(run, 'touches'), undefined, signal);
   }
 
+  allocations(run: string, signal: AbortSignal): Promise<wire.Allocations> {
+    return this.api.json('GET', runPath(run, 'allocations'), undefined, signal);
+  }
+
   names(run: string): Promise<wire.ObjectNames> {
     return this.api.json('GET', runPath(run, 'names'));
   }

@@ -195,5 +195,6 @@ export function info(columns: readonly ColumnInfo[], topology: Topology | null =
     linked: false,
     gaps: false,
     touches: false,
+    allocations: false,
   };
 }

@@ -128,6 +128,7 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
     case 'spread':
     case 'lines':
     case 'touches':
+    case 'allocations':
     case 'changes':
       store.change({ page: 'memory', bottom: s.target });
       return;

@@ -39,6 +39,7 @@ export interface State {
     | 'spread'
     | 'lines'
     | 'touches'
+    | 'allocations'
     | 'changes';
   // Settings of single views and of later pages, by a name of word characters
   // and dots. A missing entry is the view's default.
@@ -185,6 +186,7 @@ const BOTTOMS = [
   'spread',
   'lines',
   'touches',
+  'allocations',
   'changes',
 ] as const;
 const SCALES: readonly Scale[] = ['linear', 'log', 'quantile', 'appearance', 'rank', 'names'];

@@ -78,9 +78,11 @@ type Info struct {
 	// none; missing where the latency rests on no assumption.
 	L1Latency *int `json:"l1Latency,omitempty"`
 	// Gaps says that samples may be missing at times, Touches that the run knows
-	// who touched pages first; see the answers of these names.
-	Gaps    bool `json:"gaps"`
-	Touches bool `json:"touches"`
+	// who touched pages first, Allocations what each place allocated; see the answers
+	// of these names.
+	Gaps        bool `json:"gaps"`
+	Touches     bool `json:"touches"`
+	Allocations bool `json:"allocations"`
 	// Foreign says that the run was made of a file when it was opened, which can
 	// be read again in another way.
 	Foreign bool `json:"foreign"`

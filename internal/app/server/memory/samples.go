@@ -111,6 +111,7 @@ func (s *Samples) Tell(ctx context.Context, info *frame.Info) error {
 	info.Topology = s.topology()
 	info.Gaps = s.Gaps != nil || s.Data.Table.Column("counting") != nil
 	info.Touches = s.Touches != nil
+	info.Allocations = s.Allocations != nil
 	if p := s.pair; p != nil {
 		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike), Allowance: p.allowance}
 	}

@@ -132,9 +132,11 @@ export interface Info extends RunSummary {
   // none; missing where the latency rests on no assumption.
   readonly l1Latency?: number;
   // Gaps says that samples may be missing at times, Touches that the run knows
-  // who touched pages first; see the answers of these names.
+  // who touched pages first, Allocations what each place allocated; see the answers
+  // of these names.
   readonly gaps: boolean;
   readonly touches: boolean;
+  readonly allocations: boolean;
   // Foreign says that the run was made of a file when it was opened, which can
   // be read again in another way.
   readonly foreign: boolean;

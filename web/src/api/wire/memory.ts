@@ -556,6 +556,70 @@ export interface PageCount {
   readonly pages: number;
 }
 
+// Allocations is what a program allocated.
+export interface Allocations {
+  // Calls and Bytes are all allocations that were counted, and Peak the most bytes
+  // of them that lived at once in one process, as far as they were logged. Small
+  // ones are an estimate and in neither.
+  readonly calls: number;
+  readonly bytes: number;
+  readonly peak: number;
+  readonly small_calls: number;
+  readonly small_bytes: number;
+  // Samples are those of the whole run; InAllocations are in memory of these places.
+  readonly samples: number;
+  readonly in_allocations: number;
+  readonly cost_unit: string;
+  readonly site_count: number;
+  readonly sites: readonly AllocationSite[];
+}
+
+// AllocationSite is a place that allocates: a chain of calls.
+export interface AllocationSite {
+  // Frames are the calls, innermost first. Allocation is the line of the innermost
+  // that has one; Symbols are names of objects that were made there.
+  readonly frames: readonly AllocationFrame[];
+  readonly allocation?: string;
+  readonly symbols: readonly string[];
+  readonly processes: number;
+  // Calls and Bytes are measured; Summed of these were counted and not logged.
+  readonly calls: number;
+  readonly bytes: number;
+  readonly summed: number;
+  readonly summed_bytes: number;
+  readonly freed: number; // of the logged ones
+  // Peak is the most bytes that lived at once in one process, in PeakCalls
+  // allocations; it may be more if PeakAtLeast. AtPeak are the bytes when the
+  // program had most, AtEnd those that were never freed.
+  readonly peak: number;
+  readonly peak_calls: number;
+  readonly peak_at_least: boolean;
+  readonly at_peak: number;
+  readonly at_end: number;
+  // Lifetime is the median of the logged ones in ns; null if most of them were
+  // never freed or none is logged.
+  readonly lifetime: number | null;
+  // SmallCalls and SmallBytes are allocations below the threshold, estimated from
+  // SmallSeen that were looked at.
+  readonly small_calls: number;
+  readonly small_bytes: number;
+  readonly small_seen: number;
+  // Samples are accesses to what was logged, Share their share of all samples, and
+  // Cost what they cost.
+  readonly samples: number;
+  readonly reads: number;
+  readonly writes: number;
+  readonly cost: number;
+  readonly share: number;
+}
+
+// AllocationFrame is one call.
+export interface AllocationFrame {
+  readonly function: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
 // AskLines asks for the cache lines of a selection, most contended first:
 // POST runs/{id}/cachelines. Side, of a pair, is the run that they are of: lines
 // then have their place in their object, by which those of both runs are matched.

@@ -36,6 +36,7 @@ export class BottomModel {
     { id: 'spread', label: 'Spread' },
     { id: 'lines', label: 'Cache lines' },
     ...(this.info?.touches ? [{ id: 'touches', label: 'First touch' }] : []),
+    ...(this.info?.allocations ? [{ id: 'allocations', label: 'Allocations' }] : []),
     ...(this.others.length > 0 ? [{ id: 'changes', label: 'Changes' }] : []),
   ]);
 
