@@ -237,7 +237,11 @@ func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
 		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span, c.scratch), Inferred: c.Inferred, Replays: c.Replays, Slack: c.slackReport(), Ready: c.ready()}
-	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", term.Duration(r.Span), 100*r.Efficiency.Parallel,
+	lead := "%s in all"
+	if r.Ready != nil {
+		lead = "≈ %s without waiting for a processor"
+	}
+	r.Text = fmt.Sprintf(lead+", %.1f %% of the time of %s in computation, %s waiting", term.Duration(r.Span), 100*r.Efficiency.Parallel,
 		term.Counted(c.Lines(), "process"), term.Duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {
 		r.Text += fmt.Sprintf("; %.0f %% of the run is time in calls that nothing in the trace explains, as where there are more ranks than cores",
