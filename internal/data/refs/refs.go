@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 )
 
 // Op is what a reference does to memory.
@@ -60,6 +62,15 @@ type Place struct {
 	Function string
 	File     string
 	Line     int
+}
+
+// Fortran reports whether the file is one, by its name.
+func (p Place) Fortran() bool {
+	switch strings.ToLower(filepath.Ext(p.File)) {
+	case ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".ftn":
+		return true
+	}
+	return false
 }
 
 // Fields is the set of optional fields that a trace really has.

@@ -15,6 +15,7 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/replay"
 )
 
 // manyKinds has a field of every kind that C lays out in its own way.
@@ -121,6 +122,36 @@ func TestArraysStayArrays(t *testing.T) {
 		at, size := structOf(o, tt.order)
 		if got := structCode(o, "", tt.order, at, size); got != tt.want {
 			t.Errorf("got\n%swant\n%s", got, tt.want)
+		}
+	}
+}
+
+// TestLoopsAreCode compiles orders of loops as advice prints them, in both
+// languages, and counts their turns.
+func TestLoopsAreCode(t *testing.T) {
+	nest := &replay.Nest{Trips: []int{6, 20}}
+	tiled := []replay.Loop{{Of: 1, Tile: 8}, {Of: 0, Tile: 3}, {Of: 0, Tile: 3, In: true}, {Of: 1, Tile: 8, In: true}}
+	for _, tt := range []struct {
+		compiler, file, head, body, end, tail string
+		fortran                               bool
+	}{
+		{"gcc", "a.c", "#include <stdio.h>\n#define min(a, b) ((a) < (b) ? (a) : (b))\nint main(void) { int i, j, ii, jj, n = 0;\n", "n++;\n", "", "printf(\"%d\\n\", n); }\n", false},
+		{"gfortran", "a.f90", "program main\ninteger :: i, j, ii, jj, n = 0\n", "n = n + 1\n", "end do\n", "print '(i0)', n\nend program\n", true},
+	} {
+		compiler := test.Peer(t, tt.compiler, tt.compiler)
+		code := loopCode(nest, tiled, tt.fortran)
+		for i, part := range regexp.MustCompile(`(?m)^(?://|!) (?:now|then)\n`).Split(code, -1)[1:] {
+			text := tt.head + part + tt.body + strings.Repeat(tt.end, strings.Count(part, "\n")) + tt.tail
+			source, exe := filepath.Join(t.TempDir(), tt.file), filepath.Join(t.TempDir(), "a")
+			if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command(compiler, "-o", exe, source).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s\n%s", err, out, text)
+			}
+			if out, err := exec.Command(exe).Output(); err != nil || strings.TrimSpace(string(out)) != "120" {
+				t.Errorf("%s, part %d: %s turns, %v, want 120\n%s", tt.compiler, i, out, err, text)
+			}
 		}
 	}
 }

@@ -237,6 +237,10 @@ func (f *finder) canMove(p *profile) bool {
 		return true
 	}
 	known, led := r.best()
+	if known == 0 {
+		f.note("the elements of %s are not offered in the order of their first use: no load came before them twice, so that nothing tells whether their places are stored or computed", p.object.Name)
+		return false
+	}
 	f.note("the elements of %s are not offered in the order of their first use: their places seem to be computed, as by a hash; of %d visits after a load from a place that led to an element before, %d went to the same element",
 		p.object.Name, known, led)
 	return false

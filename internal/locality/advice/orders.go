@@ -262,7 +262,7 @@ func loopNames(loops []replay.Loop) string {
 
 // tryOrder replays one order; nil if it gains too little.
 func (f *finder) tryOrder(n *replay.Nest, c loopOrder, order []uint32, legal bool) (*Advice, error) {
-	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops), Place: f.placeOf(n.From()),
+	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops, f.trace.Place(&f.trace.Accesses[n.From()]).Fortran()), Place: f.placeOf(n.From()),
 		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
 	if !legal {
 		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"
@@ -272,27 +272,47 @@ func (f *finder) tryOrder(n *replay.Nest, c loopOrder, order []uint32, legal boo
 	return f.try(a)
 }
 
-// loopCode writes the nest as it is and as it would be.
-func loopCode(n *replay.Nest, loops []replay.Loop) string {
-	var b strings.Builder
-	b.WriteString("// now\n")
-	for i, trips := range n.Trips {
-		fmt.Fprintf(&b, "%sfor (%s = 0; %s < %d; %s++)\n", strings.Repeat("\t", i), loopLetter(i), loopLetter(i), trips, loopLetter(i))
+// loopCode writes the nest as it is and as it would be, in the language it is
+// written in.
+func loopCode(n *replay.Nest, loops []replay.Loop, fortran bool) string {
+	header, comment := cLoop, "//"
+	if fortran {
+		header, comment = fortranLoop, "!"
 	}
-	b.WriteString("// then\n")
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s now\n", comment)
+	for i, trips := range n.Trips {
+		b.WriteString(strings.Repeat("\t", i) + header(replay.Loop{Of: i}, trips) + "\n")
+	}
+	fmt.Fprintf(&b, "%s then\n", comment)
 	for depth, l := range loops {
-		v, trips := loopLetter(l.Of), n.Trips[l.Of]
-		b.WriteString(strings.Repeat("\t", depth))
-		switch {
-		case l.Tile > 0 && !l.In:
-			fmt.Fprintf(&b, "for (%s%s = 0; %s%s < %d; %s%s += %d)\n", v, v, v, v, trips, v, v, l.Tile)
-		case l.Tile > 0 && trips%l.Tile == 0:
-			fmt.Fprintf(&b, "for (%s = %s%s; %s < %s%s + %d; %s++)\n", v, v, v, v, v, v, l.Tile, v)
-		case l.Tile > 0:
-			fmt.Fprintf(&b, "for (%s = %s%s; %s < min(%s%s + %d, %d); %s++)\n", v, v, v, v, v, v, l.Tile, trips, v)
-		default:
-			fmt.Fprintf(&b, "for (%s = 0; %s < %d; %s++)\n", v, v, trips, v)
-		}
+		b.WriteString(strings.Repeat("\t", depth) + header(l, n.Trips[l.Of]) + "\n")
 	}
 	return b.String()
+}
+
+func cLoop(l replay.Loop, trips int) string {
+	v := loopLetter(l.Of)
+	switch {
+	case l.Tile > 0 && !l.In:
+		return fmt.Sprintf("for (%s%s = 0; %s%s < %d; %s%s += %d)", v, v, v, v, trips, v, v, l.Tile)
+	case l.Tile > 0 && trips%l.Tile == 0:
+		return fmt.Sprintf("for (%s = %s%s; %s < %s%s + %d; %s++)", v, v, v, v, v, v, l.Tile, v)
+	case l.Tile > 0:
+		return fmt.Sprintf("for (%s = %s%s; %s < min(%s%s + %d, %d); %s++)", v, v, v, v, v, v, l.Tile, trips, v)
+	}
+	return fmt.Sprintf("for (%s = 0; %s < %d; %s++)", v, v, trips, v)
+}
+
+func fortranLoop(l replay.Loop, trips int) string {
+	v := loopLetter(l.Of)
+	switch {
+	case l.Tile > 0 && !l.In:
+		return fmt.Sprintf("do %s%s = 1, %d, %d", v, v, trips, l.Tile)
+	case l.Tile > 0 && trips%l.Tile == 0:
+		return fmt.Sprintf("do %s = %s%s, %s%s + %d", v, v, v, v, v, l.Tile-1)
+	case l.Tile > 0:
+		return fmt.Sprintf("do %s = %s%s, min(%s%s + %d, %d)", v, v, v, v, v, l.Tile-1, trips)
+	}
+	return fmt.Sprintf("do %s = 1, %d", v, trips)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/locality/advice"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
@@ -73,10 +74,14 @@ func (p *Proof) Conclude() {
 	case t == nil:
 		p.Text += "; the time was not measured"
 	case 4*t.Faster >= 3*t.Rounds && t.After < t.Before:
-		p.Text += fmt.Sprintf("; it takes %.3f s in place of %.3f s of processor time (median of %d runs in turn, faster in %d)", t.After, t.Before, t.Rounds, t.Faster)
+		p.Text += fmt.Sprintf("; it takes %s in place of %s of processor time (median of %d runs in turn, faster in %d)", seconds(t.After), seconds(t.Before), t.Rounds, t.Faster)
 	case saved:
-		p.Text += fmt.Sprintf("; the misses saved no time: %.3f s and %.3f s of processor time (median of %d runs in turn, faster in %d)", t.Before, t.After, t.Rounds, t.Faster)
+		p.Text += fmt.Sprintf("; the misses saved no time: %s and %s of processor time (median of %d runs in turn, faster in %d)", seconds(t.Before), seconds(t.After), t.Rounds, t.Faster)
 	default:
-		p.Text += fmt.Sprintf("; no time was saved: %.3f s and %.3f s (median of %d runs in turn)", t.Before, t.After, t.Rounds)
+		p.Text += fmt.Sprintf("; no time was saved: %s and %s (median of %d runs in turn)", seconds(t.Before), seconds(t.After), t.Rounds)
 	}
 }
+
+// seconds writes a time with the unit that shows its digits: short programs take
+// milliseconds.
+func seconds(s float64) string { return term.Duration(int64(s * 1e9)) }

@@ -146,6 +146,18 @@ func TestProofSentences(t *testing.T) {
 	}
 }
 
+// TestProofOfShortPrograms: times that differ are not printed alike.
+func TestProofOfShortPrograms(t *testing.T) {
+	for _, before := range []float64{2.1, 0.0132, 0.00138, 0.000096} {
+		p := &Proof{Time: &ProofTime{Rounds: 5, Before: before, After: 0.8 * before, Faster: 5}}
+		p.Conclude()
+		m := regexp.MustCompile(`it takes (\S+\s\S+) in place of (\S+\s\S+) of`).FindStringSubmatch(p.Text)
+		if m == nil || m[1] == m[2] {
+			t.Errorf("%g s: %q", before, p.Text)
+		}
+	}
+}
+
 // TestAdviceSentences: numbers of a sentence of advice are those of its levels, and
 // a level that does not change is left out.
 func TestAdviceSentences(t *testing.T) {

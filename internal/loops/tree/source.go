@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // position is a place in a source file: line and column in one number, so that
@@ -84,10 +86,10 @@ func (s *statement) testsFirst() bool { return !s.endless && s.head.from < s.bod
 // statements finds the loops of a source file. source returns the text of
 // others that it includes.
 func statements(file string, text []byte, source func(string) []byte) []statement {
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".ftn":
+	switch {
+	case refs.Place{File: file}.Fortran():
 		return fortranLoops(file, text)
-	case ".go":
+	case strings.ToLower(filepath.Ext(file)) == ".go":
 		return goLoops(file, text)
 	}
 	s := &scanner{file: file, text: blanked(text)}
