@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing/fstest"
 
 	"github.com/isobath/isobath/bench/synth"
-	runs "github.com/isobath/isobath/internal/data/run"
-	"github.com/isobath/isobath/internal/data/samples"
-	"github.com/isobath/isobath/internal/engine/kernel"
-	"github.com/isobath/isobath/internal/engine/query"
-	sides "github.com/isobath/isobath/internal/memory/compare"
+	"github.com/isobath/isobath/internal/app/dataset"
+	pages "github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/app/server/executions"
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/memory/study"
 	"github.com/isobath/isobath/internal/memory/trial"
 )
@@ -29,39 +33,59 @@ func overhead(ctx context.Context) ([]Result, error) {
 	return []Result{limit("ab-overhead", ours.wall-peer.wall, "ms", 2)}, nil
 }
 
-// Of a study that is measured: runs, and samples of each.
+// Of a study that is measured: runs, samples of each, and sizes that they have.
 const (
 	studyRuns    = 200
 	studySamples = 1_000_000
+	studySizes   = 8
 )
 
-// studies measures what a question about 200 runs of a million samples takes once
-// they are read: laws, changes and odd runs of every metric. Reading is one
-// question a run, measured beside it.
-func studies(ctx context.Context) ([]Result, error) {
-	t := synth.Samples(studySamples)
-	e := kernel.New(query.Data{Table: t}, kernel.Options{})
-	defer e.Close()
-	one := sides.Run{Name: "run", Manifest: &runs.Manifest{}, Table: t, Engine: e}
-	costs, err := sides.CostsOf(ctx, &one, []string{samples.Function})
+// studies measures a study of 200 runs with a million samples each: how long it is
+// until it is open, and what every view of it then takes, as the page asks for it.
+// A view along another order fits the laws and looks for changes again.
+func studies(ctx context.Context, dir, program string) ([]Result, error) {
+	paths, err := synth.WriteSizes(ctx, dir, studyRuns, studySizes, studySamples)
 	if err != nil {
 		return nil, err
 	}
-	random := rand.New(rand.NewPCG(25, 200))
-	rows := make([]*study.Row, studyRuns)
-	for i := range rows {
-		n := float64(int(1) << (i % 6))
-		rows[i] = &study.Row{Name: fmt.Sprintf("run-%03d", i), Parameters: map[string]any{"n": n}}
-		rows[i].Set("cost", costs.Whole*n*(1+.02*random.NormFloat64()), nil)
-		for k, g := range costs.Groups[:min(12, len(costs.Groups))] {
-			rows[i].Set("cost of "+g.Label, g.Cost*float64(k+1)*n*(1+.02*random.NormFloat64()), g.Key)
+	kept := filepath.Join(dir, "study.json")
+	_, opened, err := launched(ctx, program, append([]string{"study", "--param", `n=n(\d+)-`, "-o", kept}, paths...)...)
+	if err != nil {
+		return nil, err
+	}
+	loader := pages.NewLoader(dataset.Options{})
+	run, err := loader.Open(ctx, kept, func(frame.Progress) {})
+	if err != nil {
+		return nil, err
+	}
+	const token = "bench"
+	s, err := pages.New(pages.Options{Token: token, Index: "index.html", Assets: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}}, Open: loader.Open})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	s.Add(run)
+	slowest := 0.0
+	for _, order := range []string{"", study.InOrder, "n"} {
+		view := func() error {
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/api/v1/runs/"+run.ID+"/study", strings.NewReader(`{"order":"`+order+`"}`))
+			r.Header.Set(pages.TokenHeader, token)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			var got executions.StudyAnswer
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK || len(got.Runs) != studyRuns || len(got.Laws) == 0 {
+				return fmt.Errorf("a study of %d runs with %d laws, status %d: %w", len(got.Runs), len(got.Laws), w.Code, err)
+			}
+			return nil
 		}
+		took, _, err := turns(3, func() error { return nil }, view, func() error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		slowest = max(slowest, took.cpu)
 	}
-	ours, read, err := turns(3, func() error { return nil },
-		func() error { _, err := study.Look(rows, study.Options{}); return err },
-		func() error { _, err := sides.CostsOf(ctx, &one, []string{samples.Function}); return err })
-	if err != nil {
-		return nil, err
-	}
-	return []Result{limit("study-200-runs", ours.cpu, "ms-cpu", 100), limit("study-read-1M", read.cpu, "ms-cpu", 100)}, nil
+	return []Result{
+		limit("study-200x1M-view", slowest, "ms-cpu", 100),
+		limit("study-200x1M-open", float64(opened.WallNS)/1e9, "s", 120),
+	}, nil
 }

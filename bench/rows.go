@@ -36,5 +36,5 @@ var rows = []Row{
 	{"keystroke", keystrokes},
 	{"insights", insightSearch},
 	{"ab", overhead},
-	{"study", studies},
+	{"study", withCommand(studies)},
 }

@@ -125,10 +125,11 @@ func Grow(n, y []float64) (*Growth, bool) {
 	var tried []fitted
 	for i := range laws {
 		l := &laws[i]
-		if c := fit(n, y, l); !l.constant() && c[1] == 0 {
+		curve := l.curve(n)
+		if c := curve.fit(y); !l.constant() && c[1] == 0 {
 			continue // nothing of this law is left: it is the constant
 		}
-		errs := leftOut(n, y, l)
+		errs := curve.leftOut(y)
 		tried = append(tried, fitted{l, stat.Mean(errs), math.Sqrt(stat.Variance(errs) / float64(len(errs)))})
 	}
 	slices.SortStableFunc(tried, func(a, b fitted) int { return cmp.Compare(a.error, b.error) })
@@ -137,7 +138,7 @@ func Grow(n, y []float64) (*Growth, bool) {
 	best := slices.MinFunc(within, func(a, b fitted) int {
 		return cmp.Or(cmp.Compare(a.law.plainness(), b.law.plainness()), cmp.Compare(a.error, b.error))
 	})
-	g := &Growth{Law: *best.law, Coefficients: fit(n, y, best.law), Error: best.error, Others: []string{}, Values: len(values), Runs: len(n)}
+	g := &Growth{Law: *best.law, Coefficients: best.law.curve(n).fit(y), Error: best.error, Others: []string{}, Values: len(values), Runs: len(n)}
 	for _, f := range within {
 		// Where nothing changes, every law fits with next to nothing of itself.
 		if f.law != best.law && !(best.law.constant() && best.error < rounding) {
@@ -164,15 +165,40 @@ func sortedBy(n, y []float64) (sortedN, sortedY []float64) {
 	return sortedN, sortedY
 }
 
+// curve is a law at the values of a parameter in order. Powers take most of the time
+// of a fit, and equal values, of which there are many, have them once.
+type curve struct {
+	law   *Law
+	n     []float64
+	basis []float64
+	scale float64 // how large it grows; 0 if it cannot be told from a constant
+}
+
+func (l *Law) curve(n []float64) *curve {
+	c := &curve{law: l, n: n, basis: make([]float64, len(n))}
+	for i, v := range n {
+		if i > 0 && v == n[i-1] {
+			c.basis[i] = c.basis[i-1]
+		} else {
+			c.basis[i] = l.basis(v)
+		}
+		c.scale = max(c.scale, math.Abs(c.basis[i]))
+	}
+	if l.constant() || math.IsInf(c.scale, 0) || math.IsNaN(c.scale) {
+		c.scale = 0
+	}
+	return c
+}
+
 // leftOut is the error of a law on each value of the parameter when fitted to the
-// others. n is sorted. What belongs to the others is added from both ends, and
-// not taken off the whole: small values weigh most, and would leave only rounding.
-func leftOut(n, y []float64, l *Law) []float64 {
-	scale := l.largest(n)
+// others. What belongs to the others is added from both ends, and not taken off the
+// whole: small values weigh most, and would leave only rounding.
+func (c *curve) leftOut(y []float64) []float64 {
+	n := c.n
 	after := make([]sums, len(n)+1)
 	for i := len(n) - 1; i >= 0; i-- {
 		after[i] = after[i+1]
-		after[i].add(l, n[i], y[i], scale)
+		after[i].add(c, i, y[i])
 	}
 	var before sums
 	var errs []float64
@@ -183,11 +209,11 @@ func leftOut(n, y []float64, l *Law) []float64 {
 		}
 		others := before
 		others.join(&after[to])
-		c := others.solve(l, scale)
+		found := others.solve(c)
 		sum := 0.0
 		for i := from; i < to; i++ {
-			sum += math.Abs(math.Log(max(predict(c, n[i], l), 1e-30) / y[i]))
-			before.add(l, n[i], y[i], scale)
+			sum += math.Abs(math.Log(max(c.law.predict(found, c.basis[i]), 1e-30) / y[i]))
+			before.add(c, i, y[i])
 		}
 		errs = append(errs, sum/float64(to-from))
 		from = to
@@ -195,46 +221,34 @@ func leftOut(n, y []float64, l *Law) []float64 {
 	return errs
 }
 
-func predict(c [2]float64, n float64, l *Law) float64 {
+// predict is the law with its coefficients where it has grown so far.
+func (l *Law) predict(c [2]float64, basis float64) float64 {
 	if c[1] == 0 || l.constant() {
 		return c[0]
 	}
-	return c[0] + c[1]*l.basis(n)
+	return c[0] + c[1]*basis
 }
 
 // At is what the law predicts for a value of the parameter.
-func (g *Growth) At(n float64) float64 { return predict(g.Coefficients, n, &g.Law) }
+func (g *Growth) At(n float64) float64 { return g.Law.predict(g.Coefficients, g.Law.basis(n)) }
 
 // fit is relative least squares with coefficients that are not negative. n and y
 // are positive.
-func fit(n, y []float64, l *Law) [2]float64 {
-	scale := l.largest(n)
+func (c *curve) fit(y []float64) [2]float64 {
 	var s sums
-	for i := range n {
-		s.add(l, n[i], y[i], scale)
+	for i := range y {
+		s.add(c, i, y[i])
 	}
-	return s.solve(l, scale)
-}
-
-// largest is how large the law grows; 0 if it cannot be told from a constant.
-func (l *Law) largest(n []float64) float64 {
-	largest := 0.0
-	for _, v := range n {
-		largest = max(largest, math.Abs(l.basis(v)))
-	}
-	if l.constant() || math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return 0
-	}
-	return largest
+	return s.solve(c)
 }
 
 // sums are of the columns 1/y and basis/y, the latter scaled, against ones.
 type sums struct{ s11, s12, s22, t1, t2 float64 }
 
-func (s *sums) add(l *Law, n, y, scale float64) {
+func (s *sums) add(c *curve, i int, y float64) {
 	x1, x2 := 1/y, 0.0
-	if scale > 0 {
-		x2 = l.basis(n) / scale / y
+	if c.scale > 0 {
+		x2 = c.basis[i] / c.scale / y
 	}
 	s.join(&sums{x1 * x1, x1 * x2, x2 * x2, x1, x2})
 }
@@ -243,15 +257,15 @@ func (s *sums) join(o *sums) {
 	s.s11, s.s12, s.s22, s.t1, s.t2 = s.s11+o.s11, s.s12+o.s12, s.s22+o.s22, s.t1+o.t1, s.t2+o.t2
 }
 
-func (s *sums) solve(l *Law, scale float64) [2]float64 {
+func (s *sums) solve(c *curve) [2]float64 {
 	flat := [2]float64{s.t1 / s.s11, 0}
 	det := s.s11*s.s22 - s.s12*s.s12
-	if l.constant() || scale == 0 || !(det > 1e-14*s.s11*s.s22) {
+	if c.law.constant() || c.scale == 0 || !(det > 1e-14*s.s11*s.s22) {
 		return flat
 	}
-	c0, c1 := (s.t1*s.s22-s.t2*s.s12)/det, (s.s11*s.t2-s.s12*s.t1)/det/scale
+	c0, c1 := (s.t1*s.s22-s.t2*s.s12)/det, (s.s11*s.t2-s.s12*s.t1)/det/c.scale
 	if c0 < 0 {
-		c0, c1 = 0, s.t2/s.s22/scale
+		c0, c1 = 0, s.t2/s.s22/c.scale
 	}
 	if c1 <= 0 {
 		return flat

@@ -28,22 +28,15 @@ type Step struct {
 // same in both parts.
 func Steps(x []float64) []Step {
 	var out []Step
-	random := rand.New(rand.NewPCG(1, uint64(len(x))))
 	var look func(from, to int)
 	look = func(from, to int) {
 		if to-from < 2*leastPart {
 			return
 		}
 		ranks := stat.Ranks(x[from:to])
-		best, at := split(ranks)
-		beyond := 0
-		for range permutations {
-			random.Shuffle(len(ranks), func(i, j int) { ranks[i], ranks[j] = ranks[j], ranks[i] })
-			if s, _ := split(ranks); s >= best-1e-12 {
-				beyond++
-			}
-		}
-		if p := float64(1+beyond) / (permutations + 1); p <= changeLevel {
+		of := newSplits(len(ranks))
+		best, at := of.best(ranks)
+		if p := of.chance(ranks, best, rand.NewPCG(uint64(from)<<32|1, uint64(to))); p <= changeLevel {
 			out = append(out, Step{At: from + at, P: p})
 			look(from, from+at)
 			look(from+at, to)
@@ -55,19 +48,54 @@ func Steps(x []float64) []Step {
 	return out
 }
 
-// split is the largest standardised rank sum over all splits, and where it is.
-func split(ranks []float64) (best float64, at int) {
-	n := float64(len(ranks))
+// splits are all ways to cut a series of some length in two: what the sum of the
+// ranks of the first part is by chance, and by what it is standardised.
+type splits struct{ mean, by []float64 }
+
+func newSplits(length int) *splits {
+	s := &splits{make([]float64, length), make([]float64, length)}
+	n := float64(length)
+	for i := leastPart - 1; i < length-leastPart; i++ {
+		t := float64(i + 1)
+		s.mean[i], s.by[i] = t*(n+1)/2, 1/math.Sqrt(t*(n-t)*(n+1)/12)
+	}
+	return s
+}
+
+// best is the largest standardised rank sum over all splits, and where it is.
+func (s *splits) best(ranks []float64) (best float64, at int) {
 	sum := 0.0
 	for i, r := range ranks[:len(ranks)-leastPart] {
 		sum += r
-		if t := float64(i + 1); i+1 >= leastPart {
-			if s := math.Abs(sum-t*(n+1)/2) / math.Sqrt(t*(n-t)*(n+1)/12); s > best {
-				best, at = s, i+1
-			}
+		if d := math.Abs(sum-s.mean[i]) * s.by[i]; d > best {
+			best, at = d, i+1
 		}
 	}
 	return best, at
+}
+
+// chance is the share of permutations of the ranks with a split as large. It ends
+// when it is sure to be above the level of a change point, with what it has by then.
+func (s *splits) chance(ranks []float64, best float64, random *rand.PCG) float64 {
+	const most = int(changeLevel * (permutations + 1))
+	beyond := 0
+	for range permutations {
+		for i := len(ranks) - 1; i > 0; i -= 2 {
+			// Each half of the bits draws one place: the upper half of its product with
+			// i+1 is below that.
+			drawn := random.Uint64()
+			j := drawn >> 32 * uint64(i+1) >> 32
+			ranks[i], ranks[j] = ranks[j], ranks[i]
+			j = drawn & math.MaxUint32 * uint64(i) >> 32
+			ranks[i-1], ranks[j] = ranks[j], ranks[i-1]
+		}
+		if d, _ := s.best(ranks); d >= best-1e-12 {
+			if beyond++; beyond >= most {
+				break
+			}
+		}
+	}
+	return float64(1+beyond) / (permutations + 1)
 }
 
 // measure gives steps their sizes: the difference of the medians of the parts

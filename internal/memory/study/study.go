@@ -218,7 +218,7 @@ func (s *Study) law(metric, parameter string, p part) {
 	s.Laws = append(s.Laws, LawRow{Metric: metric, Key: of[0].KeyOf(metric), Parameter: parameter, Fixed: p.fixed, Growth: *g})
 	rest := make([]float64, len(n))
 	for i := range n {
-		rest[i] = math.Log(y[i] / max(predict(g.Coefficients, n[i], &g.Law), 1e-300))
+		rest[i] = math.Log(y[i] / max(g.At(n[i]), 1e-300))
 	}
 	for _, i := range Odd(rest) {
 		of[i].addOdd(metric)
