@@ -12,6 +12,11 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/engine/query/naive"
+	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/memory/cacheline"
 )
 
@@ -177,6 +182,67 @@ func TestPairOneSide(t *testing.T) {
 	for _, bad := range []string{base + "/heatmap", base + "/cachelines"} {
 		if w := do(s, "POST", bad, `{"by":"symbol","windows":10,"rows":3,"side":"C"}`); w.Code != http.StatusBadRequest {
 			t.Errorf("%s of side C: %d", bad, w.Code)
+		}
+	}
+}
+
+// TestPairOfTwoMachines has the samples of each run on a machine of its own: one
+// tree, whose hosts are A and B.
+func TestPairOfTwoMachines(t *testing.T) {
+	a := sixSamples(t)
+	a.ID = "large"
+	memory.Of(a).Manifest = &run.Manifest{}
+	b := &frame.Run{ID: "small", Name: "three.csv", Kind: "samples", Format: "test"}
+	tab, err := table.New("samples", []*table.Column{
+		{Name: "cpu", Kind: table.Number, Data: []int32{1, 1, 0}},
+		{Name: "level", Kind: table.Category, Provenance: table.Measured, Data: []uint32{0, 0, 0}, Dict: []string{"L1"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := hw.Build(hw.Spec{Name: "small", Objects: []hw.Object{
+		{Kind: hw.Machine, OS: -1, CPUs: hw.NewCPUs([]int{0, 1})},
+		{Kind: hw.Cache1, OS: -1, CPUs: hw.NewCPUs([]int{0})}, {Kind: hw.CPU, OS: 0, CPUs: hw.NewCPUs([]int{0})},
+		{Kind: hw.Cache1, OS: -1, CPUs: hw.NewCPUs([]int{1})}, {Kind: hw.CPU, OS: 1, CPUs: hw.NewCPUs([]int{1})},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := query.Data{Table: tab}
+	b.Put(&memory.Samples{Run: b, Data: data, Engine: naive.New(data), Topology: small, Manifest: &run.Manifest{}})
+	s := newTestServer(t, nil)
+	s.Add(a)
+	s.Add(b)
+	base := "/api/v1/runs/large,small"
+	info := get[frame.Info](t, do(s, "GET", base, ""), http.StatusOK)
+	if info.Pair == nil || info.Pair.Apart != "different machines: 4 CPUs, 2 nodes against 2 CPUs, 0 nodes" || info.TopologyNote != "" || info.Topology == nil {
+		t.Fatalf("pair %+v, note %q", info.Pair, info.TopologyNote)
+	}
+	// By hand, see sixSamples and above; what no CPU issued has no place here.
+	want := map[string]map[string]int{
+		"A": {"Host:0": 6, "CPU:0@Host:0": 2, "CPU:1@Host:0": 1, "CPU:2@Host:0": 2, "CPU:3@Host:0": 1, "Host:1": 0, "CPU:0@Host:1": 0},
+		"B": {"Host:0": 0, "CPU:0@Host:0": 0, "Host:1": 3, "CPU:0@Host:1": 1, "CPU:1@Host:1": 2},
+	}
+	for side, counts := range want {
+		answer := decode(t, do(s, "POST", base+"/ask", `{"places":true,"filter":"side = `+side+`"}`).Body.Bytes())
+		samples := answer.u32(answer.Places.Samples[0])
+		found := 0
+		for i, r := range info.Topology.Resources {
+			if n, asked := counts[r.Name]; asked {
+				found++
+				if samples[i] != n {
+					t.Errorf("side %s: %s has %d samples, want %d", side, r.Name, samples[i], n)
+				}
+			}
+		}
+		if found != len(counts) {
+			t.Errorf("side %s: %d of %d resources are in the tree", side, found, len(counts))
+		}
+	}
+	// A resource is of one machine; a CPU by its load is of both.
+	for where, n := range map[string]int{"at CPU:0@Host:0": 2, "at CPU:1@Host:1": 2, "cpu = 0": 4} {
+		if answer := decode(t, do(s, "POST", base+"/ask", `{"where":`+strconv.Quote(where)+`}`).Body.Bytes()); answer.Counts[1] != n {
+			t.Errorf("%s selects %d samples, want %d", where, answer.Counts[1], n)
 		}
 	}
 }

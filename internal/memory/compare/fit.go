@@ -446,7 +446,7 @@ func (f *fitting) machines(a, b []Run, opt *Options) {
 			f.say("%s", OtherMachines(sa, sb))
 			for _, q := range opt.Questions {
 				if slices.ContainsFunc(q.By, byPlace) {
-					f.byLoad = true
+					f.byLoad = !opt.Common // joined runs number them so
 					f.say("CPUs and nodes are compared by their rank of load")
 				}
 			}

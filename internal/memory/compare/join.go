@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,11 @@ type Joined struct {
 	// Tau is the allowance for how two runs of one program differ, as a standard
 	// deviation of the logarithm of a cost of either.
 	Tau float64
+	// Apart says how the machines of the runs differ, and is empty where they do
+	// not. CPUs and memory nodes are then numbered by their rank of load in their
+	// run, and OwnCPU is the numbers of their machines.
+	Apart  string
+	OwnCPU *table.Column
 }
 
 // Join puts two runs into one table.
@@ -52,6 +58,12 @@ func Join(ctx context.Context, a, b *Run) (*Joined, error) {
 	if why := otherModels(models([]Run{*a}), models([]Run{*b})); why != "" && a.Table.Column(samples.Level) != nil {
 		out.Unlike[samples.Level] = why
 	}
+	if a.Topology != nil && b.Topology != nil {
+		out.Apart = OtherMachines(a.Topology.Summary(), b.Topology.Summary())
+	}
+	if out.Apart != "" {
+		out.OwnCPU = cpusOf(a.Table, b.Table)
+	}
 	tables := make([]*table.Table, 2)
 	for i, r := range []*Run{a, b} {
 		columns, err := out.columns(r, []*Run{b, a}[i], f.threads[r.Table])
@@ -61,12 +73,54 @@ func Join(ctx context.Context, a, b *Run) (*Joined, error) {
 		if r == a {
 			columns = intoTermsOf(al, columns)
 		}
+		if out.Apart != "" {
+			columns = byLoad(columns)
+		}
 		if tables[i], err = table.New(r.Table.Name, append(columns, sideColumn(i, r.Table.Rows()))); err != nil {
 			return nil, err
 		}
 	}
 	out.Table, err = table.Concat(samples.Table, tables)
 	return out, err
+}
+
+// cpusOf is the CPU of each row of two tables by the number of its machine, -1
+// where nobody knows.
+func cpusOf(tables ...*table.Table) *table.Column {
+	var values []int64
+	for _, t := range tables {
+		c := t.Column(samples.CPU)
+		for i := range t.Rows() {
+			v := int64(-1)
+			if c != nil && c.Kind == table.Number && c.Has(i) {
+				v = int64(c.Float(i))
+			}
+			values = append(values, v)
+		}
+	}
+	return table.Ints(samples.CPU, "", table.Derived, values, nil)
+}
+
+// byLoad numbers CPUs and memory nodes by how many samples each has, most first:
+// what else could be alike in two machines is not known.
+func byLoad(columns []*table.Column) []*table.Column {
+	for i, c := range columns {
+		if !byPlace(c.Name) || c.Kind != table.Number {
+			continue
+		}
+		counts := map[int64]int{}
+		for row := range c.Len() {
+			if c.Has(row) {
+				counts[int64(c.Float(row))]++
+			}
+		}
+		rank := map[int64]int64{}
+		for k, own := range mostFirst(counts, cmp.Compare[int64]) {
+			rank[own] = int64(k)
+		}
+		columns[i] = renumbered(c, "by rank of load in its run: 0 has the most samples, because the machines differ", func(own int64) int64 { return rank[own] })
+	}
+	return columns
 }
 
 // allowance is that of one run a side; the larger one where the runs do not compare.
@@ -112,6 +166,8 @@ func (j *Joined) columns(r, other *Run, threads align.Threads) ([]*table.Column,
 			c = renamed(c, threads.Object)
 		case c.Name == samples.TID && c.Kind == table.Number && len(threads) > 0:
 			c = numbered(c, threads)
+		case c.Name == samples.PID && c.Kind == table.Number: // what the system gave them says nothing
+			c = processesInOrder(c)
 		}
 		out = append(out, c)
 	}
@@ -164,8 +220,9 @@ func recoded(c *table.Column, dict []string, code func(row int) uint32) *table.C
 	return &out
 }
 
-// numbered is a column of threads by their number in order.
-func numbered(c *table.Column, threads align.Threads) *table.Column {
+// renumbered is a column of numbers by other ones; number is asked once for each,
+// in the order of the rows.
+func renumbered(c *table.Column, note string, number func(own int64) int64) *table.Column {
 	values := make([]int64, c.Len())
 	known := map[int64]int64{}
 	for i := range values {
@@ -175,14 +232,25 @@ func numbered(c *table.Column, threads align.Threads) *table.Column {
 		own := int64(c.Float(i))
 		n, seen := known[own]
 		if !seen {
-			n = int64(threads[strconv.FormatInt(own, 10)])
+			n = number(own)
 			known[own] = n
 		}
 		values[i] = n
 	}
 	out := table.Ints(c.Name, c.Unit, c.Provenance, values, c.Valid)
-	out.Label, out.Note = c.Label, "threads in order: 0 is the main one"
+	out.Label, out.Note = c.Label, note
 	return out
+}
+
+// numbered is a column of threads by their number in order.
+func numbered(c *table.Column, threads align.Threads) *table.Column {
+	return renumbered(c, "threads in order: 0 is the main one", func(own int64) int64 { return int64(threads[strconv.FormatInt(own, 10)]) })
+}
+
+// processesInOrder is a column of processes by the order of their first samples.
+func processesInOrder(c *table.Column) *table.Column {
+	next := int64(-1)
+	return renumbered(c, "processes in order of their first samples", func(int64) int64 { next++; return next })
 }
 
 // intoTermsOf puts the names of A into those of B.

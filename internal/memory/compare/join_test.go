@@ -153,3 +153,49 @@ func TestUnitsAreConverted(t *testing.T) {
 		t.Errorf("not said: %q", c.Warnings)
 	}
 }
+
+// TestJoinOfProcesses has processes of two runs by their order, not by the numbers
+// that the system gave them.
+func TestJoinOfProcesses(t *testing.T) {
+	a := made(t, "a", table.Ints("pid", "", table.Measured, []int64{10216, 10216, 10217}, nil))
+	b := made(t, "b", table.Ints("pid", "", table.Measured, []int64{31, 7}, nil))
+	j, err := Join(t.Context(), &a, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"0", "0", "1", "0", "1"} {
+		if got := j.Table.Column("pid").Text(i); got != want {
+			t.Errorf("row %d is of process %s, want %s", i, got, want)
+		}
+	}
+}
+
+// TestJoinOfMachines numbers CPUs of two machines by their load, and keeps the
+// numbers that the machines have for them.
+func TestJoinOfMachines(t *testing.T) {
+	on := func(name string, cpus int, used ...int64) Run {
+		r := made(t, name, table.Ints("cpu", "", table.Measured, used, nil), table.Ints("line", "", table.Derived, make([]int64, len(used)), nil))
+		r.Topology = machineOf(t, cpus, 1)
+		return r
+	}
+	values := func(c *table.Column) (out []int) {
+		for i := range c.Len() {
+			out = append(out, int(c.Float(i)))
+		}
+		return out
+	}
+	a, b, like := on("a", 4, 3, 3, 1), on("b", 2, 0, 1, 1), on("like a", 4, 2, 2)
+	j, err := Join(t.Context(), &a, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Apart != "different machines: 4 CPUs, 1 node against 2 CPUs, 1 node" {
+		t.Errorf("apart: %q", j.Apart)
+	}
+	if got, own := values(j.Table.Column("cpu")), values(j.OwnCPU); !slices.Equal(got, []int{0, 0, 1, 1, 0, 0}) || !slices.Equal(own, []int{3, 3, 1, 0, 1, 1}) {
+		t.Errorf("ranks %v of %v", got, own)
+	}
+	if j, err = Join(t.Context(), &a, &like); err != nil || j.Apart != "" || !slices.Equal(values(j.Table.Column("cpu")), []int{3, 3, 1, 2, 2}) {
+		t.Errorf("one machine: %v, %+v", err, j)
+	}
+}

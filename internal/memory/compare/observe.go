@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -253,19 +254,19 @@ func (f *fitting) loads(q *Question, rows []query.GroupRow) []map[string]string 
 		for _, row := range rows {
 			counts[row.Keys[k]] += row.Counts[query.Selected]
 		}
-		var order []string
-		for key := range counts {
-			order = append(order, key)
-		}
-		slices.SortFunc(order, func(x, y string) int {
-			return cmp.Or(cmp.Compare(counts[y], counts[x]), query.NaturalCompare(x, y))
-		})
 		out[k] = map[string]string{}
-		for i, key := range order {
+		for i, key := range mostFirst(counts, query.NaturalCompare) {
 			out[k][key] = strconv.Itoa(i)
 		}
 	}
 	return out
+}
+
+// mostFirst orders what was counted, equal counts by their keys.
+func mostFirst[K comparable](counts map[K]int, compare func(x, y K) int) []K {
+	return slices.SortedFunc(maps.Keys(counts), func(x, y K) int {
+		return cmp.Or(cmp.Compare(counts[y], counts[x]), compare(x, y))
+	})
 }
 
 // join makes the rows of a table: groups of A in the terms of B, and what only

@@ -153,6 +153,9 @@ type Pair struct {
 	// Allowance is how much two runs of one program differ: a standard deviation of
 	// the logarithm of what either costs. What is within it is no change.
 	Allowance float64 `json:"allowance"`
+	// Apart says how the machines of the runs differ, and is empty where they do
+	// not: the topology then has a host A and a host B.
+	Apart string `json:"apart,omitempty"`
 }
 
 // Unlike says why a column of two runs does not compare.

@@ -16,7 +16,13 @@ func (s routes) guideInfo(w http.ResponseWriter, r *http.Request, run *Samples) 
 // guideTo returns the run's guide, which remembers trees for as long as the run
 // is open.
 func (r *Samples) guideTo() *guide.Guide {
-	r.guided.Do(func() { r.guide = guide.New(r.Data, r.Places, r.Engine) })
+	r.guided.Do(func() {
+		places := r.Places
+		if r.pair != nil && r.pair.apart != "" {
+			places = nil // two machines are no cluster in which one could be idle
+		}
+		r.guide = guide.New(r.Data, places, r.Engine)
+	})
 	return r.guide
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/kernel"
@@ -23,6 +24,9 @@ type pair struct {
 	a, b   frame.RunSummary
 	unlike []frame.Unlike
 	lines  *align.Alignment
+	// apart says how their machines differ; empty if they are one, or if there is
+	// no picture of both.
+	apart string
 	// allowance is for how two runs of one program differ.
 	allowance float64
 }
@@ -49,7 +53,7 @@ func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
 	for _, name := range slices.Sorted(maps.Keys(joined.Unlike)) {
 		out.pair.unlike = append(out.pair.unlike, frame.Unlike{Column: name, Why: joined.Unlike[name]})
 	}
-	note, err := out.placeBoth(of[0].Topology, of[1].Topology)
+	note, err := out.placeBoth(of[0].Topology, of[1].Topology, joined)
 	if err != nil {
 		return nil, err
 	}
@@ -64,24 +68,50 @@ func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
 	return r, nil
 }
 
-// placeBoth places the samples of both runs on the machine that they share; a
-// note says why it does not.
-func (s *Samples) placeBoth(a, b *hw.Topology) (note string, err error) {
+// placeBoth places the samples of both runs on the machine that they share, or
+// each on its own; a note says why it does not.
+func (s *Samples) placeBoth(a, b *hw.Topology, joined *compare.Joined) (note string, err error) {
 	switch {
 	case a == nil || b == nil:
 		return "one of the runs has no hardware topology", nil
-	case s.Data.Table.Column("cpu") == nil:
+	case s.Data.Table.Column(samples.CPU) == nil:
 		return "the samples do not say on which CPU they were taken", nil
+	case joined.Apart == "":
+		return "", s.place(b, joined.Table)
 	}
-	if why := compare.OtherMachines(a.Summary(), b.Summary()); why != "" {
-		return why + "; open each run alone to see its own", nil
+	machines, err := hw.NewCluster([]hw.NamedMachine{{Name: compare.SideA, Machine: a}, {Name: compare.SideB, Machine: b}})
+	if err != nil || len(machines.Hosts()) != 2 {
+		return joined.Apart + "; open each run alone to see its own", nil // hosts of hosts, or too many CPUs for one tree
 	}
-	s.Topology = b
-	if s.Places, err = hw.PlaceRows(hw.NewPlacer(b), s.Data.Table); err != nil {
+	rows, err := onMachines(joined)
+	if err != nil {
 		return "", err
 	}
+	s.pair.apart = joined.Apart
+	return "", s.place(machines, rows)
+}
+
+// onMachines is the rows of both runs by host: each run is on a machine of its own.
+func onMachines(joined *compare.Joined) (*table.Table, error) {
+	host := *joined.Table.Column(compare.SideColumn)
+	host.Name = samples.Host
+	columns := []*table.Column{joined.OwnCPU, &host}
+	for _, c := range joined.Table.Columns() {
+		if c.Name != samples.CPU && c.Name != samples.Host {
+			columns = append(columns, c)
+		}
+	}
+	return table.New(joined.Table.Name, columns)
+}
+
+// place places rows, which are those of the samples, on a topology.
+func (s *Samples) place(on *hw.Topology, rows *table.Table) (err error) {
+	s.Topology = on
+	if s.Places, err = hw.PlaceRows(hw.NewPlacer(on), rows); err != nil {
+		return err
+	}
 	s.Data.Placing = &query.Placing{Row: s.Places.Code, Count: len(s.Places.Coder.Places), Touching: s.Places.Coder.Touching}
-	return "", nil
+	return nil
 }
 
 // texts are the source files of both runs under their common names.

@@ -192,6 +192,9 @@ export interface Pair {
   // Allowance is how much two runs of one program differ: a standard deviation of
   // the logarithm of what either costs. What is within it is no change.
   readonly allowance: number;
+  // Apart says how the machines of the runs differ, and is empty where they do
+  // not: the topology then has a host A and a host B.
+  readonly apart?: string;
 }
 
 // Unlike says why a column of two runs does not compare.

@@ -148,7 +148,7 @@ export class TopologyView implements KeptView<ResourceMark> {
   }
 
   /** The picture's square (or box) and the legend beside it, centred as one group. */
-  private place(): { group: Rect; legend: Rect | undefined } {
+  protected place(): { group: Rect; legend: Rect | undefined } {
     const { w, h } = this.size;
     if (this.input.bare) return { group: { x: 0, y: 0, ...this.input.origin, w, h }, legend: undefined };
     const legendW = clamp(0.28 * w, LEGEND_MIN, LEGEND_MAX);
