@@ -1,12 +1,28 @@
 // Two runs in one page: the built-in example and its repaired form.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { frames, linkOf } from './page';
 import { shared } from './harness';
 import { show } from './suite';
 
 const RUNS = shared('compare/runs');
+
+const CUBE = `# vtk DataFile Version 3.0
+cube
+ASCII
+DATASET STRUCTURED_POINTS
+DIMENSIONS 2 2 2
+ORIGIN 0 0 0
+SPACING 1 1 1
+CELL_DATA 1
+SCALARS heat float 1
+LOOKUP_TABLE default
+1.5
+`;
 
 describe('two runs', () => {
   let page: Page;
@@ -199,6 +215,52 @@ describe('two runs', () => {
   });
 });
 
+describe('a file to compare with', () => {
+  let page: Page;
+  const samples = (n: number): string =>
+    'time,cpu,latency,line\n' + Array.from({ length: n }, (_, i) => `${i},0,${10 + i},104\n`).join('');
+  const folder = mkdtempSync(join(tmpdir(), 'isobath-compare-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  show(
+    {
+      serve: () => {
+        const path = join(folder, 'seven.csv');
+        writeFileSync(path, samples(7));
+        return ['open', path];
+      },
+      ready: (p) => p.getByRole('status', { name: 'Samples selected' }).waitFor(),
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('is chosen as one to open is; one that does not compare is shown and says why', async () => {
+    const choose = async (menu: RegExp, name: string, text: string): Promise<void> => {
+      await page.getByRole('button', { name: menu }).click();
+      await page.getByRole('menuitem', { name: 'Compare with a file …' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Compare' });
+      await dialog
+        .getByLabel('Files of this computer')
+        .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+      await dialog.waitFor({ state: 'detached' });
+    };
+    const compared = (b: number): Promise<void> =>
+      page
+        .getByRole('status', { name: 'Samples selected' })
+        .filter({ hasText: new RegExp(`A 7 · B ${b}\\b`) })
+        .waitFor();
+    await choose(/^Runs/, 'nine.csv', samples(9));
+    await compared(9);
+    await choose(/^Run B/, 'eleven.csv', samples(11)); // in place of B
+    await compared(11);
+    await choose(/^Run B/, 'cube.vtk', CUBE);
+    await page
+      .getByText('cube.vtk is not compared with seven.csv: it holds mesh, the other memory.')
+      .waitFor();
+  });
+});
+
 describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
   let page: Page;
   show(
@@ -211,12 +273,36 @@ describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
     },
   );
 
-  it('give the room of the machine that they do not share to the panes beside it', async () => {
-    const width = async (name: string): Promise<number> =>
-      (await page.getByRole('region', { name, exact: true }).boundingBox())!.width;
-    await page.getByText(/^different machines: 2 CPUs, 1 node .*; open each run/).waitFor();
-    await expect.poll(() => width('Topology')).toBeLessThan(300);
-    expect(await width('Statistics')).toBeGreaterThan(450);
+  it('show each machine with its own samples beside the other', async () => {
+    const host = page.locator('[data-view="Topology"]');
+    const said = (text: RegExp): Promise<void> =>
+      page.getByRole('region', { name: 'Topology' }).getByText(text).waitFor({ state: 'attached' });
+    await said(/side by side, different machines: 2 CPUs, 1 node against/);
+    await host.focus();
+    await page.keyboard.press('t');
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('tbody tr').first().waitFor();
+    const all = await dialog
+      .locator('tbody tr')
+      .evaluateAll((trs) =>
+        trs.map((tr) => [...tr.querySelectorAll('td, th')].map((c) => c.textContent?.trim() ?? '')),
+      );
+    await page.keyboard.press('Escape');
+    const rows = all.filter((r) => r.length === 7); // the last one says how many there are
+    const [a, b] = [rows.filter((r) => r[1] !== ''), rows.filter((r) => r[2] !== '')];
+    expect([a.length + b.length, a.filter((r) => / A$/.test(r[0]!)).length]).toEqual([
+      rows.length,
+      a.length - 1, // but for A itself
+    ]);
+    expect(rows.every((r) => r[6] === 'not compared')).toBe(true);
+    const cpus = (of: string[][]): number => of.filter((r) => r[0]!.startsWith('CPU ')).length;
+    expect(cpus(a)).toBe(2);
+    expect(b.some((r) => r[0] === 'B')).toBe(true);
+    // One of them alone has the room of both.
+    await page.keyboard.press('Shift+B');
+    await said(/^Hardware topology: /);
+    await page.keyboard.press('Shift+D');
+    await said(/side by side/);
   });
 
   it('show A and B of levels of two models and of addresses, and no difference', async () => {

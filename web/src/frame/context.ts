@@ -33,7 +33,7 @@ export interface Gesture {
   readonly cursor?: string;
 }
 
-export type DialogName = 'help' | 'open' | 'axes' | 'sources' | 'save' | 'samples' | 'columns';
+export type DialogName = 'help' | 'open' | 'compare' | 'axes' | 'sources' | 'save' | 'samples' | 'columns';
 
 /** How the modifier keys of a click or Enter change the selection. */
 export function modeOf(e: {

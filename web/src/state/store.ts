@@ -19,6 +19,9 @@ import { opening } from './before';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
 import type { Ask, Axis, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
 
+/** What is done with a run that was opened. */
+export type Then = (run: string) => void;
+
 export interface Snapshot {
   readonly home: Home | undefined;
   readonly info: Info | undefined; // of state.run
@@ -370,19 +373,26 @@ export class Store {
     this.set(now);
   }
 
-  // open imports a file on the server's machine, upload one of the browser's.
-  open(path: string): Promise<void> {
-    return this.follow(() => this.api.open(path));
+  // open imports a file on the server's machine, upload one of the browser's. Its
+  // run is shown, or given to what follows.
+  open(path: string, then?: Then): Promise<void> {
+    return this.follow(() => this.api.open(path), then);
   }
 
-  upload(name: string, content: Blob): Promise<void> {
-    return this.follow(() => this.api.upload(name, content));
+  upload(name: string, content: Blob, then?: Then): Promise<void> {
+    return this.follow(() => this.api.upload(name, content), then);
   }
 
   // again reads the file behind a run or a failed import in another way. What is
   // selected and shown stays, as far as the new data has it.
   again(of: FileOf, how: Reading): Promise<void> {
-    return this.follow(() => this.api.again(of, how), 'run' in of);
+    const inPlace = (run: string): void => {
+      this.commit({ ...this.snap.state, run }, false);
+      this.load(run);
+    };
+    // A run of the two that the page began with stays one of them.
+    const alone = 'run' in of && !this.snap.home?.compare.split(',').includes(of.run);
+    return this.follow(() => this.api.again(of, how), alone ? inPlace : undefined);
   }
 
   async cancelJob(): Promise<void> {
@@ -397,6 +407,11 @@ export class Store {
   async addSources(folder: string): Promise<void> {
     const { info } = this.snap;
     if (info) this.set({ info: await this.api.addSources(info.id, folder) });
+  }
+
+  // note says a sentence about what is shown.
+  note(text: string): void {
+    this.set({ notes: [text] });
   }
 
   // saveSelection keeps the selected rows in the run under a name, what is
@@ -658,7 +673,7 @@ export class Store {
     else this.set({ problem: failureOf(error) });
   }
 
-  private async follow(begin: () => Promise<Job>, keep = false): Promise<void> {
+  private async follow(begin: () => Promise<Job>, then?: Then): Promise<void> {
     try {
       const job = await begin();
       this.set({ job });
@@ -670,17 +685,13 @@ export class Store {
       const home = await this.api.home();
       this.set({ job: undefined, home });
       const next = home.jobs.find((j) => j.state === 'running' && j.id !== end.id);
-      if (home.compare.split(',').includes(end.run)) {
+      if (then) {
+        then(end.run);
+      } else if (home.compare.split(',').includes(end.run)) {
         this.show(home.compare);
-      } else if (next && !keep) {
-        // The other of two runs.
-        this.show(end.run);
-        void this.follow(() => Promise.resolve(next));
-      } else if (keep) {
-        this.commit({ ...this.snap.state, run: end.run }, false);
-        this.load(end.run);
       } else {
         this.show(end.run);
+        if (next) void this.follow(() => Promise.resolve(next)); // the other of two runs
       }
     } catch (error) {
       this.set({ job: undefined });

@@ -54,7 +54,7 @@ export function compareItems(
       checked: s.kept.against === r.id,
       run: () => c.commit({ against: r.id, ...(isKind(s.colour) && { colour: 'duration' as const }) }),
     })),
-    ...(open ? [{ label: 'Open another trace …', run: open }] : []),
+    ...(open ? [{ label: 'Compare with a file …', run: open }] : []),
   ];
 }
 
