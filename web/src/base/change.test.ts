@@ -41,8 +41,23 @@ const DEUTAN = [
   [-0.02234, 0.02234, 1],
 ];
 
-describe.each(['light', 'dark'] as ThemeName[])('colours of a difference, %s', (name) => {
+const GREY = [0, 1, 2].map(() => [0.2126, 0.7152, 0.0722]);
+
+// As decided with their distances; another hue has to pass what follows.
+const ENDS = { light: ['#00703c', '#7b3294'], dark: ['#86dfae', '#b878dc'] } as const;
+
+describe.each(['light', 'dark'] as const satisfies ThemeName[])('colours of a difference, %s', (name) => {
   const theme = parseTokens(css, name);
+
+  it('are those that were decided, on every page', () => {
+    expect([theme.less, theme.more]).toEqual(ENDS[name]);
+    expect([changeColor(theme, -1), changeColor(theme, 1)]).toEqual(ENDS[name]);
+  });
+
+  it('stand out from no difference also in grey, where signs tell them apart', () => {
+    for (const end of ENDS[name])
+      expect(apart(seenBy(GREY, end), seenBy(GREY, theme.foot))).toBeGreaterThanOrEqual(15);
+  });
 
   it('are told apart, also without red or green cones', () => {
     const [less, more] = [changeColor(theme, -1), changeColor(theme, 1)];

@@ -2,7 +2,7 @@
 import { decimal, short } from '../../base/format';
 import { numberScale } from '../../base/scale';
 import type { Theme } from '../../base/theme';
-import { rampOf, type ViewLegend } from '../../frame/legend';
+import { rampOf, stopsOf, type ViewLegend } from '../../frame/legend';
 import { groupColor, latenessColor, timeUnit } from './scale';
 import { changeColor } from '../../base/change';
 import { isKind, type Colour } from './state';
@@ -36,13 +36,13 @@ export function timelineLegend(theme: Theme, c: Coloured): ViewLegend | undefine
     const text = top >= 10_000 ? short(v) : decimal(v, Number.isInteger(v) ? 0 : 1);
     return c.signed && v > 0 ? `+${text}` : text;
   };
-  return {
-    ramp: rampOf(
-      numberScale(c.signed ? -top : 0, top, 'linear'),
-      (t) => (c.signed ? changeColor(theme, 2 * t - 1) : latenessColor(theme, t)),
-      write,
-      4,
-    ),
-    unit: `${unit} ${c.word}`.trim(),
-  };
+  const colour = (t: number): string => (c.signed ? changeColor(theme, 2 * t - 1) : latenessColor(theme, t));
+  // Of a difference the ends and 0: round values between them may be 0 alone, without a sign.
+  const ramp = c.signed
+    ? {
+        stops: stopsOf(colour),
+        ticks: [-1, 0, 1].map((end) => ({ at: (end + 1) / 2, label: write(end * top) })),
+      }
+    : rampOf(numberScale(0, top, 'linear'), colour, write, 4);
+  return { ramp, unit: `${unit} ${c.word}`.trim() };
 }

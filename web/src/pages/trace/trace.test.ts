@@ -6,6 +6,7 @@ import { SvgRenderer } from '../../base/svg';
 import { parseTokens } from '../../base/theme';
 import { difference, LogicalView, reachSpans, tickEvery } from './logical';
 import { tree } from './dendrogram';
+import { timelineLegend } from './legend';
 import { OverviewView } from './overview';
 import { NONE, type Picture, type Timeline } from './picture';
 import { PhysicalView } from './physical';
@@ -105,6 +106,28 @@ function input(patch: Partial<TimelineInput> = {}): TimelineInput {
     ...patch,
   };
 }
+
+describe('the legend of a difference of two traces', () => {
+  const coloured = {
+    colour: 'duration',
+    top: 4e6,
+    unit: '',
+    word: 'longer',
+    groups: [],
+    groupOf: [],
+  } as const;
+  it.each(['light', 'dark'] as const)('has the colours of all differences and signs, %s', (name) => {
+    const t = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), name);
+    const { ramp } = timelineLegend(t, { ...coloured, signed: true })!;
+    expect([ramp!.stops[0], ramp!.stops.at(-1)]).toEqual([changeColor(t, -1), changeColor(t, 1)]);
+    const labels = ramp!.ticks.map((tick) => tick.label);
+    expect(labels).toEqual(['−4', '0', '+4']);
+  });
+  it('has no signs where there is no difference', () => {
+    const { ramp } = timelineLegend(theme, { ...coloured, signed: false })!;
+    expect(ramp!.ticks.some((tick) => /^[+−-]/.test(tick.label))).toBe(false);
+  });
+});
 
 describe('timelines', () => {
   it('find an operation where it is drawn, in both planes', () => {
