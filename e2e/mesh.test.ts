@@ -158,6 +158,42 @@ describe('the mesh of the built-in run', () => {
     await expect.poll(() => words(page, '[data-faces]')).toBe('880 faces');
   });
 
+  it('says why there is no picture, and keeps the one before, marked', async () => {
+    const at = await browser.context.newPage();
+    const asks = '**/mesh/picture';
+    const refuse = (): Promise<void> =>
+      at.route(asks, (route) =>
+        route.fulfill({ status: 500, contentType: 'application/json', body: '{"error":"the dump is gone"}' }),
+      );
+    await refuse();
+    await at.goto(`${server.url.replace(/&.*/, '')}&v=1&page=mesh`);
+    const alert = at.getByRole('alert').filter({ hasText: 'the dump is gone' });
+    await alert.waitFor();
+    const canvas = at.locator('[data-view="Mesh"] canvas').first();
+    const look = (name: 'visibility' | 'filter'): Promise<string> =>
+      canvas.evaluate((c, n) => getComputedStyle(c)[n], name);
+    expect(await look('visibility')).toBe('hidden'); // nothing was drawn on it
+    await at.unroute(asks);
+    await at.getByRole('button', { name: 'Retry' }).click();
+    await drawn(at);
+    await expect.poll(() => look('visibility')).toBe('visible');
+    await expect.poll(() => colours(at)).toBeGreaterThan(20);
+
+    await refuse();
+    const old = at.getByText('No answer; this is the picture before.');
+    await at.getByRole('application', { name: 'Mesh' }).focus();
+    await at.keyboard.press(',');
+    await alert.waitFor();
+    await old.waitFor();
+    expect(await look('filter')).toBe('grayscale(1)');
+    expect(await colours(at)).toBeGreaterThan(20);
+    await at.unroute(asks);
+    await at.getByRole('button', { name: 'Retry' }).click();
+    await old.waitFor({ state: 'detached' });
+    expect(await look('filter')).toBe('none');
+    await at.close();
+  });
+
   it('goes through time by keys, and a link brings it all back', async () => {
     await page.getByRole('application', { name: 'Mesh' }).focus();
     await page.keyboard.press(',');

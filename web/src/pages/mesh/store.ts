@@ -28,6 +28,7 @@ import { decodePicture, type Picture } from './picture';
 export interface MeshSnapshot {
   readonly info: MeshInfo | undefined;
   readonly picture: Picture | undefined;
+  readonly outdated: boolean; // the last question about the picture has no answer
   readonly summary: MeshSummary | undefined;
   readonly tested: { readonly ask: MeshRelateAsk; readonly relation: MeshRelation } | undefined; // with p-values
   readonly hovered: MeshCells | undefined; // cells that other views point at
@@ -41,6 +42,7 @@ export interface MeshSnapshot {
 const EMPTY: MeshSnapshot = {
   info: undefined,
   picture: undefined,
+  outdated: false,
   summary: undefined,
   tested: undefined,
   hovered: undefined,
@@ -61,9 +63,17 @@ export class MeshStore extends PageStore<MeshSnapshot> {
   private readonly pictures = this.resource<Wanted, Picture | undefined>({
     load: async (ask, signal) => {
       const had = this.snapshot.picture?.geometry;
-      return decodePicture(await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal), had);
+      try {
+        return decodePicture(
+          await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal),
+          had,
+        );
+      } catch (error) {
+        if (!signal.aborted) this.set({ outdated: true });
+        throw error;
+      }
     },
-    show: (picture) => (picture ? { picture } : {}),
+    show: (picture) => ({ ...(picture && { picture }), outdated: false }),
     busy: (busy) => ({ busy }),
   });
   private readonly summaries = this.resource<MeshSummaryAsk, MeshSummary>({
