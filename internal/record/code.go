@@ -3,8 +3,10 @@ package record
 import (
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -136,6 +138,37 @@ func (s *spaces) mapping(pid int32, addr uint64) *symbol.Mapping {
 // lookAgain is how long to wait before a process's mappings are read again.
 const lookAgain = 200e6 // ns
 
+// seenFrom is the path by which we reach a file that a process has mapped. One in a
+// container, or behind another mount, has its own files: what lies here under the
+// same path would give its code the names of another program.
+func (s *spaces) seenFrom(pid int32, path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/memfd:") {
+		return path
+	}
+	root := fmt.Sprintf("/proc/%d/root", pid)
+	if !s.foreign(pid, root) {
+		return path
+	}
+	theirs, err := os.Stat(root + path)
+	if ours, failed := os.Stat(path); err == nil && failed == nil && os.SameFile(theirs, ours) {
+		return path
+	}
+	_, _ = s.files.Open(root+path, "") // while the process lives; it is kept
+	return root + path
+}
+
+// foreign reports whether a process that lives sees other files than we do.
+func (s *spaces) foreign(pid int32, root string) bool {
+	mounts, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false // it has ended: nothing more can be known
+	}
+	own, _ := os.Readlink("/proc/self/ns/mnt")
+	theirs, err := os.Stat(root)
+	ours, _ := os.Stat("/")
+	return mounts != own || err == nil && !os.SameFile(theirs, ours)
+}
+
 // look reads the mappings of a process: memory that became executable after it
 // was mapped, as compilers at run time make it, is in no record.
 func (s *spaces) look(pid int32, time uint64) bool {
@@ -149,6 +182,7 @@ func (s *spaces) look(pid int32, time uint64) bool {
 	}
 	for i := range maps {
 		if m := &maps[i]; !m.Data && s.lookup(pid, m.Start) == nil {
+			m.Name = s.seenFrom(pid, m.Name)
 			s.add(m)
 		}
 	}

@@ -192,6 +192,9 @@ func registersOf(arch string) *registers {
 
 // Mapping, Fork and Comm keep what attribution needs.
 func (c *collector) Mapping(time uint64, m *perfevent.Mapping) {
+	if c.journal != nil { // else what is replayed was asked then
+		m.Name = c.code.seenFrom(int32(m.PID), m.Name)
+	}
 	c.note(entry{Time: time, Mapping: m})
 	if jitdumpOf(m.Name) {
 		c.dumps[int32(m.PID)] = m.Name

@@ -95,6 +95,53 @@ func TestGeneratedNames(t *testing.T) {
 	}
 }
 
+// sweepJava spends nearly all its time in sweep.
+const sweepJava = `public class Sweep {
+	static long[] table = new long[1 << 20];
+	static long sweep(int n) {
+		long s = 0;
+		for (int i = 0; i < n; i++) {
+			int at = (int) ((i * 2654435761L) & (table.length - 1));
+			s += table[at];
+			table[at] = s;
+		}
+		return s;
+	}
+	public static void main(String[] args) {
+		long s = 0;
+		for (int i = 0; i < 100; i++) s += sweep(1 << 20);
+		if (s == 42) System.out.println(s);
+	}
+}
+`
+
+// A Java machine lists what it compiled when it ends, without an agent.
+func TestGeneratedNamesOfJava(t *testing.T) {
+	javac, err := exec.LookPath("javac")
+	if err != nil {
+		t.Skip("there is no Java compiler here")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "Sweep.java")
+	if err := os.WriteFile(source, []byte(sweepJava), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(javac, "-d", dir, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, err := Record(t.Context(), &Options{Command: []string{"java", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-cp", dir, "Sweep"}, Mode: Timer, Say: func(string) {}})
+	if err != nil {
+		t.Skipf("this machine does not let us sample: %v", err)
+	}
+	if got.Outcome.Status != 0 {
+		t.Skipf("this Java lists nothing: status %d", got.Outcome.Status)
+	}
+	defer os.Remove(filepath.Join(perfMapFolder, fmt.Sprintf("perf-%d.map", got.Outcome.PID)))
+	if share := shareOf(t, got.Run, "function", "long Sweep.sweep(int)"); share < 0.5 {
+		t.Errorf("%.0f %% of the samples are in sweep, want most", share*100)
+	}
+}
+
 // A file that another process or user left has no names for this one.
 func TestGeneratedOfOthers(t *testing.T) {
 	dir := t.TempDir()
