@@ -65,6 +65,11 @@ func BenchmarkTwoShards(b *testing.B) {
 	if _, err := s.Store(b.Context(), "run", contents(d), Import{Force: true}); err != nil {
 		b.Fatal(err)
 	}
+	for _, server := range servers {
+		if err := server.Rest(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
 	r, err := s.open(b.Context(), "run")
 	if err != nil {
 		b.Fatal(err)

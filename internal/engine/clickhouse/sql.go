@@ -290,30 +290,39 @@ func nameBin(f *columnForm, names []uint16) string {
 	return "arrayElement([" + strings.Join(list, ", ") + "], " + f.value() + " + 1)"
 }
 
-// edgeBin counts the inner edges that are not above the value. Edges are any
-// numbers, so no formula finds the bin without rounding; and comparing with every
-// edge is slow. So a few edges, evenly chosen, find a stretch of them, and only
-// those of the stretch are compared then: twice the root of their number in all.
+// edgeBin counts the inner edges that are not above the value.
 func edgeBin(f *columnForm, edges []float64) string {
 	inner := edges[1 : len(edges)-1]
 	if len(inner) == 0 {
 		return "toUInt32(0)"
 	}
-	value := "toFloat64(" + f.value() + ")"
-	stretch := int(math.Ceil(math.Sqrt(float64(len(inner)))))
+	literals := make([]string, len(inner))
+	for i, edge := range inner {
+		literals[i] = float(edge)
+	}
+	return reachedSQL("toFloat64("+f.value()+")", literals, "nan")
+}
+
+// reachedSQL is SQL for how many edges, which rise, are not above a value; nothing reaches
+// beyond. Edges are any numbers, so no formula finds the bin without rounding; and
+// comparing with every edge is slow. So a few edges, evenly chosen, find a stretch of
+// them, and only those of the stretch are compared then: twice the root of their number
+// in all.
+func reachedSQL(value string, edges []string, beyond string) string {
+	stretch := int(math.Ceil(math.Sqrt(float64(len(edges)))))
 	var coarse []string
-	for i := stretch - 1; i < len(inner); i += stretch {
-		coarse = append(coarse, "("+value+" >= "+float(inner[i])+")")
+	for i := stretch - 1; i < len(edges); i += stretch {
+		coarse = append(coarse, "("+value+" >= "+edges[i]+")")
 	}
 	found := "toUInt32(" + total(coarse) + ")"
 	var fine []string
 	for j := range stretch - 1 {
 		var list []string
-		for i := j; i < len(inner)+stretch; i += stretch {
-			if i < len(inner) {
-				list = append(list, float(inner[i]))
+		for i := j; i < len(edges)+stretch; i += stretch {
+			if i < len(edges) {
+				list = append(list, edges[i])
 			} else {
-				list = append(list, "nan") // which nothing reaches
+				list = append(list, beyond)
 			}
 		}
 		fine = append(fine, "("+value+" >= arrayElement(["+strings.Join(list, ", ")+"], "+found+" + 1))")

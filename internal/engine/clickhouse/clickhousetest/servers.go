@@ -175,6 +175,26 @@ func (s *Server) Address(run string) string {
 	return strings.TrimSuffix(fmt.Sprintf("clickhouse://%s/default/%s", s.Host(), run), "/") + "?cluster=" + clusterName
 }
 
+// Rest waits until the server has put together what was stored: it goes on with that
+// after an import, and takes processors for it.
+func (s *Server) Rest(ctx context.Context) error {
+	for quiet := 0; quiet < 5; {
+		text, err := s.Do(ctx, "SELECT count() FROM system.merges")
+		if err != nil {
+			return err
+		}
+		if quiet++; strings.TrimSpace(text) != "0" {
+			quiet = 0
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
 // Do runs a statement there.
 func (s *Server) Do(ctx context.Context, sql string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/", s.http), strings.NewReader(sql))
