@@ -52,6 +52,8 @@ func TestStoredAnswers(t *testing.T) {
 		{"clusters"},
 		{"clusters", "--axis", "latency", "--metric", "cpus", "--cut", "6", "--where", "level = L3 | latency > 200"},
 		{"insights"},
+		{"insights", "--where", "level = L3 | latency > 200"},
+		{"search", ""},
 		{"search", "slowest host"},
 		{"search", "latency 100-200"},
 		{"diff", paths[odd]},

@@ -35,7 +35,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 			if err := forms.check(asJSON); err != nil {
 				return err
 			}
-			s, err := imports.open(cmd.Context(), args[0])
+			s, err := imports.ask(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -39,11 +39,7 @@ An empty text proposes what is worth a look.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			open := imports.ask
-			if strings.TrimSpace(strings.Join(args[1:], "")) == "" {
-				open = imports.open // what is worth a look is found by looking at rows
-			}
-			s, err := open(cmd.Context(), args[0])
+			s, err := imports.ask(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -67,6 +67,9 @@ func TestStoredRuns(t *testing.T) {
 		{"metrics", `{"axis":"z","metric":"imbalance","depth":"L3","windows":20,"equalCount":true,"where":"function = sweep"}`},
 		{"metrics", `{"axis":"latency","metric":"remote","windows":9,"lo":10,"hi":500}`},
 		{"clusters", `{"axis":"time","metric":"latency","depth":"NUMA","cut":5,"top":20}`},
+		{"insights", `{}`},
+		{"insights", `{"where":"function = sweep"}`},
+		{"insights", `{"filter":"latency > 20","where":"cpu < 20"}`},
 		{"compare", `{"with":"OTHER","by":["file","line"]}`},
 		{"compare", `{"with":"OTHER","by":["function"]}`},
 		{"compare", `{"with":"OTHER","by":["tid"],"where":"latency > 100"}`},
@@ -86,7 +89,7 @@ func TestStoredRuns(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	for _, what := range []string{"insights", "spread", "cachelines"} {
+	for _, what := range []string{"spread", "cachelines", "resources"} {
 		refused("POST", "/api/v1/runs/"+stored[0]+"/"+what, `{}`)
 	}
 	refused("GET", "/api/v1/runs/"+stored[0]+","+stored[1], "")

@@ -19,12 +19,20 @@ func hotLine(l *insightSearch) ([]Insight, error) {
 	if l.data.Table.Column("file") != nil {
 		columns = []string{"file", "line"}
 	}
+	l, err := l.over(alike{columns: columns})
+	if err != nil {
+		return nil, err
+	}
 	return l.hottest(CodeView, func(row int) string {
 		return "line " + place(l.data.Table, row)
 	}, columns...), nil
 }
 
 func hotObject(l *insightSearch) ([]Insight, error) {
+	l, err := l.over(alike{columns: []string{"symbol"}})
+	if err != nil {
+		return nil, err
+	}
 	return l.hottest(OffendersView, func(row int) string {
 		return "object " + l.data.Table.Column("symbol").Text(row)
 	}, "symbol"), nil
@@ -79,6 +87,9 @@ type focus struct {
 	narrowing float64  // surprise: 1 - expected/n
 }
 
+// codeColumns are what focused and causes look at.
+var codeColumns = []string{"symbol", "file", "line"}
+
 // focused finds the object or line that has most more than its part of the
 // samples of a kind; false if none has more than by chance.
 func (l *insightSearch) focused(special func(row int) bool) (best focus, found bool) {
@@ -118,10 +129,14 @@ func (l *insightSearch) describe(row int, columns []string) string {
 
 // tlbMisses are translations that had to walk, and the object that causes them.
 func tlbMisses(l *insightSearch) ([]Insight, error) {
-	tlb := l.category("tlb")
-	if tlb == nil {
+	if l.category("tlb") == nil {
 		return nil, nil
 	}
+	l, err := l.over(alike{columns: append([]string{"tlb"}, codeColumns...)})
+	if err != nil {
+		return nil, err
+	}
+	tlb := l.category("tlb")
 	var names []query.Value
 	for _, name := range tlb.Dict {
 		if tlbMissed(name) {
@@ -147,6 +162,7 @@ func tlbMisses(l *insightSearch) ([]Insight, error) {
 // steps is how the samples of one object follow each other on one thread.
 type steps struct {
 	group
+	symbol     string
 	forward, n int
 	far        []float64 // step sizes
 	lo, hi     float64
@@ -164,27 +180,48 @@ func (l *insightSearch) objectSteps() ([]*steps, error) {
 		return l.objects, nil
 	}
 	l.objects = []*steps{}
-	by := l.dearObjects(symbol)
-	if len(l.objects) == 0 {
-		return nil, nil
-	}
-	order, err := l.order(l.ctx, "time", l.where)
+	over, err := l.over(alike{columns: []string{"symbol"}})
 	if err != nil {
 		return nil, err
 	}
-	order = l.busy(order)
-	thread := t.Column("tid")
-	if thread == nil {
-		thread = t.Column("cpu")
+	by := over.dearObjects()
+	var names []query.Value
+	for code, s := range by {
+		if s != nil {
+			l.objects = append(l.objects, s)
+			names = append(names, query.TextValue(symbol.Dict[code]))
+		}
 	}
-	type stream struct {
-		symbol   uint32
-		thread   float64
-		ip, line float64
+	if len(l.objects) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(l.objects, func(a, b *steps) int { return a.row - b.row })
+	thread := "tid"
+	if t.Column(thread) == nil {
+		thread = "cpu"
 	}
 	last := map[stream]float64{}
-	codes, ip, line := symbol.Data.([]uint32), t.Column("ip"), t.Column("line")
-	for _, r := range order.rows {
+	columns := []string{"symbol", "index", thread, "ip", "line"}
+	return l.objects, l.alongTime(query.In{Column: "symbol", Values: names}, columns, false, func(s *insightSearch, rows []uint32) error {
+		s.addSteps(by, thread, rows, last)
+		return nil
+	})
+}
+
+// stream is what samples of one object are told apart by.
+type stream struct {
+	symbol   uint32
+	thread   float64
+	ip, line float64
+}
+
+// addSteps adds the steps of samples that follow each other in time to their objects,
+// which are by code. Last is where each stream was.
+func (l *insightSearch) addSteps(by []*steps, threads string, rows []uint32, last map[stream]float64) {
+	t := l.data.Table
+	symbol, index, thread, ip, line := t.Column("symbol"), t.Column("index"), t.Column(threads), t.Column("ip"), t.Column("line")
+	codes := symbol.Data.([]uint32)
+	for _, r := range rows {
 		row := int(r)
 		s := by[codes[row]]
 		if s == nil || !symbol.Has(row) || !index.Has(row) {
@@ -198,34 +235,33 @@ func (l *insightSearch) objectSteps() ([]*steps, error) {
 		}
 		last[key] = at
 	}
-	return l.objects, nil
 }
 
-// dearObjects fills l.objects and returns them by code.
-func (l *insightSearch) dearObjects(symbol *table.Column) []*steps {
+// dearObjects returns the objects that are worth looking at, by code.
+func (l *insightSearch) dearObjects() []*steps {
+	symbol := l.data.Table.Column("symbol")
 	groups, squares := make([]group, len(symbol.Dict)), make([]float64, len(symbol.Dict))
 	codes := symbol.Data.([]uint32)
 	for row := range l.rows {
-		if symbol.Has(row) {
-			c := l.costOf(row)
-			l.add(&groups[codes[row]], row)
-			squares[codes[row]] += c * c
+		if !symbol.Has(row) {
+			continue
 		}
+		g := &groups[codes[row]]
+		if g.n == 0 {
+			g.row = row
+		}
+		l.add(g, row)
+		squares[codes[row]] += l.squareOf(row)
 	}
 	by := make([]*steps, len(symbol.Dict))
-	for row := range l.rows {
-		k := codes[row]
-		if !symbol.Has(row) || by[k] != nil || groups[k].n < limit.samples || unknownName(symbol, row) {
+	for k, g := range groups {
+		if g.n < limit.samples || unknownName(symbol, g.row) {
 			continue
 		}
-		groups[k].row = row
-		s := &steps{group: groups[k], lo: math.Inf(1), hi: math.Inf(-1)}
-		if s.excess = l.excess(&s.group, squares[k]); s.excess < limit.score {
-			groups[k].n = 0 // not looked at again
-			continue
+		s := &steps{group: g, symbol: symbol.Text(g.row), lo: math.Inf(1), hi: math.Inf(-1)}
+		if s.excess = l.excess(&s.group, squares[k]); s.excess >= limit.score {
+			by[k] = s
 		}
-		by[k] = s
-		l.objects = append(l.objects, s)
 	}
 	return by
 }
@@ -235,6 +271,11 @@ func cellNumber(c *table.Column, row int) float64 {
 		return -1
 	}
 	return c.Float(row)
+}
+
+// expr selects the object.
+func (s *steps) expr() query.Expr {
+	return query.Compare{Column: "symbol", Op: query.Eq, Value: query.TextValue(s.symbol)}
 }
 
 func (s *steps) step(d float64) {
@@ -288,11 +329,11 @@ func randomAccess(l *insightSearch) ([]Insight, error) {
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed in random order: %s of steps go forward, the median step is %s of its %s elements; a sample costs %s against %s over all",
-				l.data.Table.Column("symbol").Text(s.row), shareText(float64(s.forward)/float64(s.n)), shareText(s.far[len(s.far)/2]/(s.hi-s.lo)),
+				s.symbol, shareText(float64(s.forward)/float64(s.n)), shareText(s.far[len(s.far)/2]/(s.hi-s.lo)),
 				term.Thousands(int(s.hi-s.lo)+1), l.latencyText(s.mean()), l.latencyText(l.overall())),
 			Stake: s.excess, Surprise: r,
-			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
-			subject: "random access to " + l.data.Table.Column("symbol").Text(s.row),
+			Where: l.within(s.expr()), View: AxisView, Axis: "index", Metric: "mean",
+			subject: "random access to " + s.symbol,
 		})
 	}
 	return found, err
@@ -309,10 +350,10 @@ func stridedAccess(l *insightSearch) ([]Insight, error) {
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed with a stride of %d elements: all %s steps between its samples are multiples of it; a sample costs %s against %s over all",
-				l.data.Table.Column("symbol").Text(s.row), s.common, term.Thousands(s.n), l.latencyText(s.mean()), l.latencyText(l.overall())),
+				s.symbol, s.common, term.Thousands(s.n), l.latencyText(s.mean()), l.latencyText(l.overall())),
 			Stake: s.excess, Surprise: 1 - 1/float64(s.common),
-			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
-			subject: "strided access to " + l.data.Table.Column("symbol").Text(s.row),
+			Where: l.within(s.expr()), View: AxisView, Axis: "index", Metric: "mean",
+			subject: "strided access to " + s.symbol,
 		})
 	}
 	return found, err

@@ -117,11 +117,25 @@ func momentsWithout(values []float64, without int) (mean, variance float64) {
 
 // oddMachines names the hosts that behave unlike the others.
 func oddMachines(l *insightSearch) ([]Insight, error) {
+	if l.data.Table.Column(samples.Host) == nil {
+		return nil, nil
+	}
+	l, err := l.over(alike{columns: []string{samples.Host, samples.Level}})
+	if err != nil {
+		return nil, err
+	}
 	return l.unlikeOthers(samples.Host, "Host", "hosts"), nil
 }
 
 // oddRanks names the ranks that do; where each has a host of its own, that says it.
 func oddRanks(l *insightSearch) ([]Insight, error) {
+	if l.data.Table.Column(samples.Rank) == nil {
+		return nil, nil
+	}
+	l, err := l.over(alike{columns: []string{samples.Host, samples.Rank, samples.Level}})
+	if err != nil {
+		return nil, err
+	}
 	if len(l.groups(nil, samples.Host)) >= len(l.groups(nil, samples.Rank)) {
 		return nil, nil
 	}
@@ -184,8 +198,7 @@ func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
 	at := l.placesOf(hosts)
 	for row := range l.rows {
 		if k := grouped.code[row]; k >= 0 {
-			c := l.costOf(row)
-			squares[at[k]] += c * c
+			squares[at[k]] += l.squareOf(row)
 		}
 	}
 	spread := make([]float64, len(hosts))
@@ -222,7 +235,7 @@ func (l *insightSearch) hostLevels(column string, hosts []group) []hostMeasure {
 	}
 	for row := range l.rows {
 		if h, k := hostOf.code[row], levelOf.code[row]; h >= 0 && k >= 0 {
-			counts[atLevel[k]][atHost[h]]++
+			counts[atLevel[k]][atHost[h]] += float64(l.samplesOf(row))
 		}
 	}
 	var out []hostMeasure

@@ -44,6 +44,18 @@ func (l *insightSearch) cores() (hw.Kind, *hw.Topology, []int, []group) {
 	return depth, topology, at, loads
 }
 
+// coresAlike is what samples have in common that cores and serial tell apart.
+func coresAlike(l *insightSearch) alike {
+	a := alike{columns: []string{samples.TID}}
+	for _, depth := range []hw.Kind{hw.Core, hw.CPU} {
+		if s, err := l.resources(depth); err == nil && (s.count > 1 || depth == hw.CPU) {
+			a.slots = []*slotting{s}
+			break
+		}
+	}
+	return a
+}
+
 // medianLoad is the median of the resources that have samples.
 func medianLoad(loads []group) float64 {
 	var n []int
@@ -81,6 +93,10 @@ func (l *insightSearch) serial() bool {
 // idleCores are cores that issue next to nothing while most others work. A
 // program that uses fewer than half of the cores was not meant to use them all.
 func idleCores(l *insightSearch) ([]Insight, error) {
+	l, err := l.over(coresAlike(l))
+	if err != nil {
+		return nil, err
+	}
 	depth, topology, at, loads := l.cores()
 	median := medianLoad(loads)
 	if len(at) < 2 || median < float64(limit.samples) || l.serial() {
@@ -218,6 +234,10 @@ func plural(k hw.Kind) string {
 
 // busyCores is the core that issues most, if it stands out.
 func busyCores(l *insightSearch) ([]Insight, error) {
+	l, err := l.over(coresAlike(l))
+	if err != nil {
+		return nil, err
+	}
 	depth, topology, at, loads := l.cores()
 	median := medianLoad(loads)
 	if len(at) < 3 || median < float64(limit.samples) {
@@ -246,6 +266,13 @@ func busyCores(l *insightSearch) ([]Insight, error) {
 // oneNode is memory traffic that one node serves for CPUs of several. A program
 // that runs on the CPUs of one node only should use its memory.
 func oneNode(l *insightSearch) ([]Insight, error) {
+	if l.places == nil {
+		return nil, nil
+	}
+	l, err := l.over(alike{places: true})
+	if err != nil {
+		return nil, err
+	}
 	topology, at, loads := l.loads(hw.NUMA)
 	if len(at) < 2 {
 		return nil, nil
@@ -303,7 +330,7 @@ func (l *insightSearch) issuedNear(nodes []int) ([]int, error) {
 	near := make([]int, len(nodes))
 	for row := range l.rows {
 		if int(served.of(row)) < served.count && node[l.places.Code[row]] >= 0 {
-			near[node[l.places.Code[row]]]++
+			near[node[l.places.Code[row]]] += l.samplesOf(row)
 		}
 	}
 	return near, nil
@@ -311,16 +338,27 @@ func (l *insightSearch) issuedNear(nodes []int) ([]int, error) {
 
 // isRemote returns the test for samples served by another node and the selection
 // of those; nil if the data does not say.
-func (l *insightSearch) isRemote() (func(row int) bool, query.Expr) {
+func (l *insightSearch) isRemote() (*slotting, query.Expr) {
 	s, err := l.afar(0)
 	if err != nil {
 		return nil, nil
 	}
 	e := query.Expr(query.In{Column: "level", Values: []query.Value{query.TextValue(hw.RemoteCache.String()), query.TextValue(hw.RemoteRAM.String())}})
-	if c := l.data.Table.Column("remote"); c != nil && c.Kind == table.Flag {
+	if c := l.told.Column("remote"); c != nil && c.Kind == table.Flag {
 		e = query.Compare{Column: "remote", Op: query.Eq, Value: numberValue(1)}
 	}
-	return func(row int) bool { return s.of(row) == 0 }, e
+	return s, e
+}
+
+// servedAlike is what samples have in common that isRemote and inMemory tell apart.
+func (l *insightSearch) servedAlike(columns ...string) alike {
+	a := alike{columns: append([]string{samples.Level}, columns...)}
+	for _, slots := range []func(hw.Kind) (*slotting, error){l.afar, l.inMemory} {
+		if s, err := slots(0); err == nil && l.places != nil {
+			a.slots = append(a.slots, s)
+		}
+	}
+	return a
 }
 
 // remoteAccesses are samples served by another node, with the objects and lines
@@ -328,10 +366,16 @@ func (l *insightSearch) isRemote() (func(row int) bool, query.Expr) {
 // of them, or if more samples went to another node than if pages lay on any node
 // by chance; the larger of both is told.
 func remoteAccesses(l *insightSearch) ([]Insight, error) {
-	remote, selection := l.isRemote()
-	if remote == nil {
+	served, selection := l.isRemote()
+	if served == nil {
 		return nil, nil
 	}
+	l, err := l.over(l.servedAlike(codeColumns...))
+	if err != nil {
+		return nil, err
+	}
+	here, _ := l.isRemote()
+	remote := func(row int) bool { return here.of(row) == 0 }
 	memory, err := l.inMemory(0)
 	if err != nil {
 		return nil, err
@@ -343,7 +387,7 @@ func remoteAccesses(l *insightSearch) ([]Insight, error) {
 		case remote(row):
 			l.add(&far, row)
 			if inMemory {
-				away++
+				away += l.samplesOf(row)
 			}
 		case inMemory:
 			l.add(&near, row)
@@ -352,7 +396,7 @@ func remoteAccesses(l *insightSearch) ([]Insight, error) {
 	if far.n < limit.samples || l.cost == 0 {
 		return nil, nil
 	}
-	in := Insight{View: OffendersView, Where: l.within(selection), subject: "samples served by another node", of: remote}
+	in := Insight{View: OffendersView, Where: l.within(selection), subject: "samples served by another node", of: &claim{slots: []*slotting{served}}}
 	text := fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s)",
 		l.about("level"), shareText(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
 	if l.latency != nil && near.n >= limit.samples {
@@ -435,17 +479,26 @@ var processColumns = []string{samples.Host, samples.PID}
 // processes numbers the address spaces of rows, and how many there are; nil if the
 // data does not tell them apart.
 func (l *insightSearch) processes() (of []int32, count int) {
-	var columns []string
-	for _, name := range processColumns {
-		if samples.Usable(l.data.Table, name) != nil {
-			columns = append(columns, name)
-		}
-	}
+	columns := l.processColumns()
 	if columns == nil {
 		return nil, 1
 	}
-	g := l.grouping(columns)
+	g := l.process
+	if g == nil {
+		g = l.grouping(columns)
+	}
 	return g.code, len(g.first)
+}
+
+// processColumns are those that these data tell address spaces apart by.
+func (l *insightSearch) processColumns() []string {
+	var columns []string
+	for _, name := range processColumns {
+		if samples.Usable(l.told, name) != nil {
+			columns = append(columns, name)
+		}
+	}
+	return columns
 }
 
 // lineKeys says which line an address of a row is on.
@@ -461,13 +514,16 @@ func (l *insightSearch) lineKeys() func(row int) lineKey {
 	}
 }
 
+// hitModified is the name of a snoop that found the line modified elsewhere.
+const hitModified = "hit modified"
+
 // contended are the cache lines that caches took from each other modified.
 func (l *insightSearch) contended() map[lineKey]*touch {
 	snoop, addr, cpu := l.category("snoop"), l.data.Table.Column("addr"), l.data.Table.Column("cpu")
 	if snoop == nil || addr == nil || addr.Kind != table.Address || cpu == nil {
 		return nil
 	}
-	code, ok := snoop.Code("hit modified")
+	code, ok := snoop.Code(hitModified)
 	if !ok {
 		return nil
 	}
@@ -479,7 +535,7 @@ func (l *insightSearch) contended() map[lineKey]*touch {
 			if lines[key] == nil {
 				lines[key] = &touch{group: group{row: row}, cpus: map[int]struct{}{}, apart: map[uint64]map[int]struct{}{}}
 			}
-			lines[key].hits++
+			lines[key].hits += l.samplesOf(row)
 		}
 	}
 	for row := range l.rows {
@@ -525,11 +581,19 @@ func (t *touch) private() bool {
 // falseSharing is cache lines that move between CPUs which use different data in
 // them.
 func falseSharing(l *insightSearch) ([]Insight, error) {
+	l, err := l.overContended()
+	if l == nil || err != nil {
+		return nil, err
+	}
 	return l.sharing(true, "%s is falsely shared: %s%d samples found one of %d of its cache lines modified by another CPU, %d CPUs use different addresses in them; these lines take %s of the %s"), nil
 }
 
 // sharedLines move between CPUs that use the same data.
 func sharedLines(l *insightSearch) ([]Insight, error) {
+	l, err := l.overContended()
+	if l == nil || err != nil {
+		return nil, err
+	}
 	return l.sharing(false, "%s is contended: %s%d samples found one of %d of its cache lines modified by another CPU, %d CPUs use the same addresses in them; these lines take %s of the %s"), nil
 }
 
@@ -572,7 +636,7 @@ func (l *insightSearch) sharing(private bool, format string) []Insight {
 			subject: "contended cache lines of " + name,
 		}
 		if !whole {
-			in.of = l.onLines(by[name])
+			in.of = &claim{lines: by[name], process: l.processExprs(by[name], lines)}
 		}
 		found = append(found, in)
 	}
@@ -588,6 +652,22 @@ func (l *insightSearch) onLines(keys []lineKey) func(row int) bool {
 	keyOf := l.lineKeys()
 	addr := l.data.Table.Column("addr")
 	return func(row int) bool { return addr.Has(row) && set[keyOf(row)] }
+}
+
+// processExpr selects the address space of a row.
+func (l *insightSearch) processExpr(row int) query.Expr {
+	return equals(l.data.Table, row, processColumns...)
+}
+
+// processExprs are those of the address spaces of some lines, by number.
+func (l *insightSearch) processExprs(keys []lineKey, lines map[lineKey]*touch) map[int32]query.Expr {
+	out := map[int32]query.Expr{}
+	for _, key := range keys {
+		if out[key.process] == nil {
+			out[key.process] = l.processExpr(lines[key].row)
+		}
+	}
+	return out
 }
 
 // mostRanges is how many ranges of addresses a selection names one by one; of more, it
@@ -621,7 +701,7 @@ func (l *insightSearch) rangesOf(keys []lineKey, lines map[lineKey]*touch, gap u
 		}
 		e := query.Expr(query.Range{Column: "addr", Lo: query.AddressValue(keys[i].line * size), Hi: query.AddressValue(keys[j-1].line*size + size - 1)})
 		if processes > 1 {
-			e = all(equals(l.data.Table, lines[keys[i]].row, processColumns...), e)
+			e = all(l.processExpr(lines[keys[i]].row), e)
 		}
 		terms = append(terms, e)
 		i = j

@@ -26,18 +26,25 @@ func scattered(l *insightSearch) ([]Insight, error) {
 		return nil, nil
 	}
 	var found []Insight
-	var told []*table.Column
+	var told []string
 	for _, name := range domainIndices {
-		c := l.data.Table.Column(name)
-		if c == nil || c.Kind != table.Number {
+		if c := l.data.Table.Column(name); c == nil || c.Kind != table.Number {
 			continue
 		}
-		a, ok := l.agreement(c, parts)
+		like := l.servedAlike(name)
+		like.slots = append(like.slots, parts)
+		of, err := l.over(like)
+		if err != nil {
+			return nil, err
+		}
+		c := of.data.Table.Column(name)
+		_, here := of.farParts()
+		a, ok := of.agreement(c, here)
 		if !ok || a.within-a.across < limit.scatter {
 			continue
 		}
-		told = append(told, c)
-		stake, why, where := l.distantCost(c.Has, query.Missing{Column: name, Not: true})
+		told = append(told, name)
+		stake, why, where := of.distantCost(c.Has, query.Missing{Column: name, Not: true})
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Neighbouring %s are worked on in different parts of the machine: two samples of one %s share a %s in %s of cases, of neighbouring %s in %s; %s take %s of the %s",
 				name, name, partName(depth), shareText(a.within), name, shareText(a.across), why, l.share(stake), l.costs()),
@@ -46,7 +53,11 @@ func scattered(l *insightSearch) ([]Insight, error) {
 			subject: "scattered " + name,
 		})
 	}
-	return append(found, l.scatteredObjects(depth, parts, told)...), l.ctx.Err()
+	objects, err := l.scatteredObjects(depth, parts, told)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, objects...), l.ctx.Err()
 }
 
 // element is the index of an object while it is looked at.
@@ -62,24 +73,29 @@ type element struct {
 // too few to know each element, and work is dealt out in chunks of an unknown
 // size. Objects whose samples have an index of the domain that is scattered are
 // left out: it says the same, and in the words of the program.
-func (l *insightSearch) scatteredObjects(depth hw.Kind, parts *slotting, told []*table.Column) []Insight {
-	objects, code := l.elements(told)
+func (l *insightSearch) scatteredObjects(depth hw.Kind, parts *slotting, told []string) ([]Insight, error) {
+	objects, err := l.elements(told)
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
 	k := parts.count
 	for _, o := range objects {
 		for o.size = 1; int64(o.hi-o.lo)/o.size >= maxBlocks; o.size *= 2 {
 		}
 		o.counts = make([]float64, (int64(o.hi-o.lo)/o.size+1)*int64(k))
 	}
-	index := l.data.Table.Column("index")
-	for row := range l.rows {
-		o := objects[code(row)]
-		if p := int(parts.of(row)); o != nil && p < k && index.Has(row) {
-			o.counts[int(int64(index.Float(row)-o.lo)/o.size)*k+p]++
-		}
+	if err := l.countBlocks(objects, parts); err != nil {
+		return nil, err
 	}
+	of, err := l.over(l.servedAlike("symbol"))
+	if err != nil {
+		return nil, err
+	}
+	symbol := of.data.Table.Column("symbol")
 	var found []Insight
-	for _, g := range l.groups(nil, "symbol") {
-		o := objects[g.code]
+	for _, g := range of.groups(nil, "symbol") {
+		code := symbol.Data.([]uint32)[g.row]
+		o := objects[code]
 		if o == nil {
 			continue
 		}
@@ -87,9 +103,9 @@ func (l *insightSearch) scatteredObjects(depth hw.Kind, parts *slotting, told []
 		if best.within-best.across < limit.scatter {
 			continue
 		}
-		name := l.data.Table.Column("symbol").Text(o.row)
-		of := func(row int) bool { return code(row) == g.code }
-		stake, why, where := l.distantCost(of, equals(l.data.Table, o.row, "symbol"))
+		name := symbol.Text(g.row)
+		is := func(row int) bool { return symbol.Has(row) && symbol.Data.([]uint32)[row] == code }
+		stake, why, where := of.distantCost(is, equals(of.data.Table, g.row, "symbol"))
 		same := "one element"
 		if size > 1 {
 			same = fmt.Sprintf("the same %d elements", size)
@@ -102,7 +118,7 @@ func (l *insightSearch) scatteredObjects(depth hw.Kind, parts *slotting, told []
 			subject: "scattered elements of " + name,
 		})
 	}
-	return found
+	return found, nil
 }
 
 const (
@@ -110,23 +126,53 @@ const (
 	maxObjects = 64      // looked at, those with the most cost
 )
 
-// elements returns the objects that are worth looking at by their code, and the
-// code of a row, -1 for none.
-func (l *insightSearch) elements(told []*table.Column) (map[int32]*element, func(row int) int32) {
+// elements returns the objects that are worth looking at by the code of their name.
+func (l *insightSearch) elements(told []string) (map[uint32]*element, error) {
+	objects := map[uint32]*element{}
 	index := l.data.Table.Column("index")
-	objects := map[int32]*element{}
 	if l.category("symbol") == nil || index == nil || index.Kind != table.Number || index.Provenance == table.Absent {
-		return objects, func(int) int32 { return -1 }
+		return objects, nil
 	}
-	for _, g := range l.groups(nil, "symbol") {
+	of, err := l.over(alike{columns: []string{"symbol"}})
+	if err != nil {
+		return nil, err
+	}
+	codes := of.data.Table.Column("symbol").Data.([]uint32)
+	for _, g := range of.groups(nil, "symbol") {
 		if g.n >= limit.samples && g.cost >= limit.score*l.cost && len(objects) < maxObjects {
-			objects[g.code] = &element{group: g, lo: math.Inf(1), hi: math.Inf(-1)}
+			objects[codes[g.row]] = &element{group: g, lo: math.Inf(1), hi: math.Inf(-1)}
 		}
 	}
-	codes := l.grouping([]string{"symbol"}).code
+	if err := l.extents(objects, told); err != nil {
+		return nil, err
+	}
+	for code, o := range objects {
+		// Beyond 2^53 neighbours are no longer told apart.
+		if 2*o.told > o.n || o.hi-o.lo < float64(limit.indices-1) || !(o.hi-o.lo < 1<<53) {
+			delete(objects, code)
+		}
+	}
+	return objects, nil
+}
+
+// extents finds the least and the greatest index of objects, and how many of their samples
+// have one of some other columns.
+func (l *insightSearch) extents(objects map[uint32]*element, others []string) error {
+	if l.far != nil {
+		return l.extentsElsewhere(objects, others)
+	}
+	symbol, index := l.data.Table.Column("symbol"), l.data.Table.Column("index")
+	codes := symbol.Data.([]uint32)
+	told := make([]*table.Column, len(others))
+	for i, name := range others {
+		told[i] = l.data.Table.Column(name)
+	}
 	for row := range l.rows {
+		if !symbol.Has(row) || !index.Has(row) {
+			continue
+		}
 		o := objects[codes[row]]
-		if o == nil || !index.Has(row) {
+		if o == nil {
 			continue
 		}
 		v := index.Float(row)
@@ -135,13 +181,26 @@ func (l *insightSearch) elements(told []*table.Column) (map[int32]*element, func
 			o.told++
 		}
 	}
-	for code, o := range objects {
-		// Beyond 2^53 neighbours are no longer told apart.
-		if 2*o.told > o.n || o.hi-o.lo < float64(limit.indices-1) || !(o.hi-o.lo < 1<<53) {
-			delete(objects, code)
+	return nil
+}
+
+// countBlocks counts the samples of objects by block and part of the machine.
+func (l *insightSearch) countBlocks(objects map[uint32]*element, parts *slotting) error {
+	if l.far != nil {
+		return l.blocksElsewhere(objects, parts)
+	}
+	symbol, index := l.data.Table.Column("symbol"), l.data.Table.Column("index")
+	codes := symbol.Data.([]uint32)
+	for row := range l.rows {
+		if !symbol.Has(row) || !index.Has(row) {
+			continue
+		}
+		o := objects[codes[row]]
+		if p := int(parts.of(row)); o != nil && p < parts.count {
+			o.counts[int(int64(index.Float(row)-o.lo)/o.size)*parts.count+p]++
 		}
 	}
-	return objects, func(row int) int32 { return codes[row] }
+	return nil
 }
 
 // scatter finds the size of blocks at which elements are most scattered.
@@ -220,7 +279,7 @@ func (l *insightSearch) agreement(c *table.Column, parts *slotting) (agree, bool
 	counts := make([]float64, (int(hi-lo)+1)*k)
 	for row := range l.rows {
 		if p := int(parts.of(row)); p < k && c.Has(row) {
-			counts[int(c.Float(row)-lo)*k+p]++
+			counts[int(c.Float(row)-lo)*k+p] += float64(l.samplesOf(row))
 		}
 	}
 	return agreementOf(counts, k)
@@ -283,7 +342,7 @@ func pairAcross(a, b []float64) float64 {
 // selects.
 func (l *insightSearch) distantCost(of func(row int) bool, has query.Expr) (share float64, why string, where query.Expr) {
 	if remote, e := l.isRemote(); remote != nil {
-		if cost := l.costWhere(func(row int) bool { return of(row) && remote(row) }); cost > 0 {
+		if cost := l.costWhere(func(row int) bool { return of(row) && remote.of(row) == 0 }); cost > 0 {
 			return cost / l.cost, "samples of it served by another node", all(has, e)
 		}
 	}

@@ -56,10 +56,26 @@ func withWaiting(find func(*insightSearch) ([]Insight, error)) func(*insightSear
 		if l.leftOut() == 0 {
 			return find(l)
 		}
-		both := *l
-		both.selected, both.samples, both.cost, both.grouped = l.all, l.samples+l.leftOut(), l.cost, nil
-		return find(&both)
+		return find(l.withIdle())
 	}
+}
+
+// withIdle is a search over all samples, those that are left out too.
+func (l *insightSearch) withIdle() *insightSearch {
+	both := *l
+	both.selected, both.samples, both.idleToo, both.grouped, both.kept = l.all, l.samples+l.leftOut(), true, nil, nil
+	return &both
+}
+
+// idleColumns are those whose samples are left out, as far as the data has them.
+func (l *insightSearch) idleColumns() []string {
+	var names []string
+	for _, name := range []string{samples.Waiting, samples.Kernel} {
+		if l.category(name) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // waiting tells how much of the run time is spent waiting, for what and where.
@@ -67,17 +83,20 @@ func waiting(l *insightSearch) ([]Insight, error) {
 	if l.waits < limit.samples {
 		return nil, nil
 	}
-	t := l.data.Table
+	both, err := l.withIdle().over(alike{columns: []string{samples.Waiting, "waiting_in"}})
+	if err != nil {
+		return nil, err
+	}
 	kinds, places := map[string]int{}, map[string]int{}
-	in := t.Column("waiting_in")
-	column := t.Column(samples.Waiting)
-	for row := range l.all.All() {
+	in := both.data.Table.Column("waiting_in")
+	column := both.data.Table.Column(samples.Waiting)
+	for row := range both.rows {
 		if !column.Has(row) {
 			continue
 		}
-		kinds[column.Text(row)]++
+		kinds[column.Text(row)] += both.samplesOf(row)
 		if in != nil && in.Has(row) {
-			places[in.Text(row)]++
+			places[in.Text(row)] += both.samplesOf(row)
 		}
 	}
 	total := float64(l.leftOut() + l.samples)
@@ -96,11 +115,15 @@ func inKernel(l *insightSearch) ([]Insight, error) {
 	if l.kernel < limit.samples {
 		return nil, nil
 	}
-	why, wait := l.category(samples.Kernel), l.category(samples.Waiting)
+	both, err := l.withIdle().over(alike{columns: l.idleColumns()})
+	if err != nil {
+		return nil, err
+	}
+	why, wait := both.category(samples.Kernel), both.category(samples.Waiting)
 	ways := map[string]int{}
-	for row := range l.all.All() {
+	for row := range both.rows {
 		if why.Has(row) && (wait == nil || !wait.Has(row)) {
-			ways[why.Text(row)]++
+			ways[why.Text(row)] += both.samplesOf(row)
 		}
 	}
 	total := float64(l.leftOut() + l.samples)

@@ -46,11 +46,11 @@ type Insight struct {
 	View                View
 	Axis, Metric, Depth string
 
-	subject string             // what it is about, for the sentence of a story
-	cure    string             // what to do about it
-	why     int                // how much of the why its kind tells
-	of      func(row int) bool // samples of Where that the stake is about; nil: all
-	beside  bool               // Where selects what the finding is compared with
+	subject string // what it is about, for the sentence of a story
+	cure    string // what to do about it
+	why     int    // how much of the why its kind tells
+	of      *claim // samples of Where that the stake is about; nil: all
+	beside  bool   // Where selects what the finding is compared with
 }
 
 // View names a view of the page.
@@ -138,10 +138,19 @@ var limit = struct {
 // insightSearch is one search for insights.
 type insightSearch struct {
 	*Guide
+	// far is the engine of rows that are not here, nil if they are; see over.
+	far query.Distant
+	// told is the table that says what columns are, alike how many samples each row of
+	// Guide's stands for; nil: one.
+	told  *table.Table
+	alike *query.Condensed
+	kept  map[string]*insightSearch // of over, by what was asked for
+
 	ctx      context.Context
 	where    query.Expr
 	selected table.Bits // nil: all rows
 	all      table.Bits // with the samples that are left out, which are no memory traffic; nil where there are none
+	idleToo  bool       // samples that are left out are searched too
 	waits    int        // how many samples wait
 	kernel   int        // how many of the others are in the kernel
 	latency  *table.Column
@@ -151,7 +160,8 @@ type insightSearch struct {
 	squares  float64 // sum of squared costs
 	parts    *phased // along time; nil until worked out
 	grouped  map[string]*grouping
-	objects  []*steps // of objects that cost more than others; nil until worked out
+	process  *grouping // of rows by their address space, where grouping them here would not tell
+	objects  []*steps  // of objects that cost more than others; nil until worked out
 }
 
 // Insights returns what is worth a look in a selection, best first. Those that
@@ -199,22 +209,27 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 }
 
 func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insightSearch, error) {
-	l := &insightSearch{Guide: g, ctx: ctx, where: where, latency: g.latency()}
+	l := &insightSearch{Guide: g, ctx: ctx, where: where, latency: g.latency(), told: g.data.Table}
+	if l.far = g.distant(); l.far != nil {
+		return l, l.countElsewhere()
+	}
 	var err error
 	if l.selected, err = g.selected(ctx, where); err != nil {
 		return nil, err
 	}
 	l.leaveOutIdle()
-	for row := range l.rows {
-		l.samples++
-		c, ok := l.costAt(row)
-		if ok {
-			l.valued++
-		}
-		l.cost += c
-		l.squares += c * c
-	}
+	l.countRows()
 	return l, nil
+}
+
+// countRows counts the samples that are searched.
+func (l *insightSearch) countRows() {
+	var all group
+	for row := range l.rows {
+		l.add(&all, row)
+		l.squares += l.squareOf(row)
+	}
+	l.samples, l.valued, l.cost = all.n, all.valued, all.cost
 }
 
 // uncertainty is the standard deviation of a share, of the cost or of the samples, if
@@ -234,7 +249,7 @@ func (l *insightSearch) uncertainty(share float64, of string) float64 {
 
 // rows yields the selected rows, and lets answers that somebody waits for go first.
 func (l *insightSearch) rows(yield func(int) bool) {
-	n := l.data.Table.Rows()
+	n := l.rowCount()
 	for from := 0; from < n; from += blockRows {
 		parallel.StandBack(l.ctx)
 		to := min(from+blockRows, n)
@@ -254,22 +269,54 @@ func (l *insightSearch) rows(yield func(int) bool) {
 	}
 }
 
-// costOf is the latency of a sample, or 1 where no sample has one.
+// rowCount is how many rows are here.
+func (l *insightSearch) rowCount() int {
+	if l.alike != nil {
+		return len(l.alike.Count)
+	}
+	return l.data.Table.Rows()
+}
+
+// samplesOf is how many samples a row stands for.
+func (l *insightSearch) samplesOf(row int) int {
+	if l.alike != nil {
+		return l.alike.Count[row]
+	}
+	return 1
+}
+
+// costOf is the latency of the samples of a row, or their number where no sample has a
+// latency.
 func (l *insightSearch) costOf(row int) float64 {
 	cost, _ := l.costAt(row)
 	return cost
 }
 
-// costAt is costOf, and whether the sample has a cost: much hardware times loads
+// costAt is costOf, and how many samples have a cost: much hardware times loads
 // alone, and what a sample costs is said of those that were timed.
-func (l *insightSearch) costAt(row int) (float64, bool) {
-	if l.latency == nil {
-		return 1, true
+func (l *insightSearch) costAt(row int) (cost float64, valued int) {
+	switch {
+	case l.latency == nil:
+		return float64(l.samplesOf(row)), l.samplesOf(row)
+	case l.alike != nil:
+		return l.alike.Sum[row], l.alike.Valued[row]
 	}
 	if v := l.latency.Float(row); l.latency.Has(row) && v == v {
-		return v, true
+		return v, 1
 	}
-	return 0, false
+	return 0, 0
+}
+
+// squareOf is the sum of the squared costs of the samples of a row.
+func (l *insightSearch) squareOf(row int) float64 {
+	if l.alike != nil && l.latency != nil {
+		return l.alike.Squares[row]
+	}
+	c := l.costOf(row)
+	if l.latency == nil {
+		return c // of which each is 1
+	}
+	return c * c
 }
 
 // costs says what shares are of.
@@ -299,7 +346,7 @@ func (l *insightSearch) category(name string) *table.Column {
 // about is the mark of numbers that rest on modelled columns.
 func (l *insightSearch) about(columns ...string) string {
 	for _, name := range columns {
-		if c := l.data.Table.Column(name); c != nil && c.Provenance == table.Modelled {
+		if c := l.told.Column(name); c != nil && c.Provenance == table.Modelled {
 			return samples.About(c.Provenance)
 		}
 	}
@@ -409,13 +456,19 @@ type group struct {
 // mean is what a row costs, of those that have a cost.
 func (g *group) mean() float64 { return g.cost / float64(max(g.valued, 1)) }
 
-// add counts a row.
+// add counts the samples of a row.
 func (l *insightSearch) add(g *group, row int) {
-	g.n++
-	if cost, ok := l.costAt(row); ok {
-		g.valued++
-		g.cost += cost
-	}
+	cost, valued := l.costAt(row)
+	g.n += l.samplesOf(row)
+	g.valued += valued
+	g.cost += cost
+}
+
+// addAll counts what another group has.
+func (g *group) addAll(o *group) {
+	g.n += o.n
+	g.valued += o.valued
+	g.cost += o.cost
 }
 
 // groups divides rows by columns, of all selected rows or of those for which of
@@ -468,7 +521,7 @@ func (l *insightSearch) grouping(columns []string) *grouping {
 			return nil
 		}
 	}
-	g := &grouping{code: make([]int32, l.data.Table.Rows())}
+	g := &grouping{code: make([]int32, l.rowCount())}
 	last := cols[len(cols)-1]
 	at := map[[2]float64]int32{}
 	var key, before [2]float64

@@ -27,6 +27,7 @@ func insights(t *testing.T, g *Guide) []Insight {
 		t.Fatal(err)
 	}
 	check(t, g, found)
+	sameElsewhere(t, g, nil, found)
 	return found
 }
 
@@ -322,6 +323,7 @@ func TestInsightsWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, g, found)
+	sameElsewhere(t, g, where, found)
 	for _, in := range found {
 		if !strings.HasPrefix(in.Where, "function = residual & ") {
 			t.Errorf("%q leaves the selection that was searched", in.Where)

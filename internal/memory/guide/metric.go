@@ -427,15 +427,6 @@ func (g *Guide) prepare(metric, depth string) (*measure, error) {
 	return out, nil
 }
 
-// valueOf is the value of a metric over some rows; false if it has none.
-func (g *Guide) valueOf(m *measure, rows []uint32) (float64, bool) {
-	c := newCells(m.count + 1)
-	for _, row := range rows {
-		c.add(m, int(row))
-	}
-	return m.value(c.inside(m.count))
-}
-
 // add counts one row; c has one more cell than m has slots.
 func (c *cells) add(m *measure, row int) {
 	k := m.of(row)

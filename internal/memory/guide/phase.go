@@ -16,29 +16,116 @@ import (
 // This file finds phases along time, what distinguishes each, and single
 // windows that stand out.
 
-// phased is the run divided along time.
+// phased is the run divided along time: leaves of as many samples each, and phases of
+// leaves.
 type phased struct {
-	order     *ordering
-	window    int   // samples of a leaf
-	bounds    []int // leaf at which each phase begins, and the number of leaves
-	borders   []int // sample at which each begins, and the number of samples
+	search    *insightSearch
+	column    *table.Column // the time
+	order     *ordering     // nil if the samples are elsewhere
+	n         int           // samples
+	window    int           // samples of a leaf
+	bounds    []int         // leaf at which each phase begins, and the number of leaves
+	borders   []int         // sample at which each begins, and the number of samples
 	explained float64
 	by        string // what told the phases apart
+
+	times     map[int]float64 // of samples, by position, where they are elsewhere
+	leafCuts  *query.Cuts     // and where leaves and phases begin
+	phaseCuts *query.Cuts
 }
 
-// leafRows returns the rows of some leaves; the last reaches to the end.
-func (p *phased) leafRows(from, to int) []uint32 {
-	end := to * p.window
-	if to == p.leaves() {
-		end = len(p.order.rows)
+// parted is rows of a search by leaf or phase.
+type parted struct {
+	*insightSearch
+	of [][]uint32
+}
+
+// samplesIn is how many samples a leaf or phase has.
+func (p *parted) samplesIn(part int) int {
+	if p.alike == nil {
+		return len(p.of[part])
 	}
-	return p.order.rows[from*p.window : end]
+	n := 0
+	for _, row := range p.of[part] {
+		n += p.samplesOf(int(row))
+	}
+	return n
 }
 
-// rows returns the rows of a phase.
-func (p *phased) rows(phase int) []uint32 { return p.order.rows[p.borders[phase]:p.borders[phase+1]] }
+// leafStart is the position of the first sample of a leaf; the last leaf reaches to the end.
+func (p *phased) leafStart(leaf int) int {
+	if leaf == p.leaves() {
+		return p.n
+	}
+	return leaf * p.window
+}
 
-func (p *phased) leaves() int { return len(p.order.rows) / p.window }
+// byLeaf is rows that are alike by leaf, byPhase by phase.
+func (p *phased) byLeaf(a alike) (*parted, error) {
+	starts := make([]int, p.leaves()+1)
+	for i := range starts {
+		starts[i] = p.leafStart(i)
+	}
+	return p.divided(a, starts, &p.leafCuts)
+}
+
+func (p *phased) byPhase(a alike) (*parted, error) { return p.divided(a, p.borders, &p.phaseCuts) }
+
+// divided is rows between positions, of which the first is 0 and the last the number of
+// samples. Cuts are kept.
+func (p *phased) divided(a alike, starts []int, cuts **query.Cuts) (*parted, error) {
+	l := p.search
+	out := &parted{insightSearch: l, of: make([][]uint32, len(starts)-1)}
+	if l.far == nil {
+		for i := range out.of {
+			out.of[i] = p.order.rows[starts[i]:starts[i+1]]
+		}
+		return out, nil
+	}
+	var err error
+	if *cuts == nil {
+		if *cuts, err = l.far.Cut(l.ctx, p.column.Name, l.searched(), starts[1:len(starts)-1]); err != nil {
+			return nil, err
+		}
+	}
+	a.cuts = *cuts
+	if out.insightSearch, err = l.over(a); err != nil {
+		return nil, err
+	}
+	for row, w := range out.alike.Window {
+		if w < 0 || w >= len(out.of) {
+			return nil, fmt.Errorf("a sample in part %d of %d along time", w, len(out.of))
+		}
+		out.of[w] = append(out.of[w], uint32(row))
+	}
+	return out, nil
+}
+
+// learn finds the times of samples at some positions, for value.
+func (p *phased) learn(positions ...int) error {
+	if p.order != nil || len(positions) == 0 {
+		return nil
+	}
+	l := p.search
+	cuts, err := l.far.Cut(l.ctx, p.column.Name, l.searched(), positions)
+	if err != nil {
+		return err
+	}
+	for i, at := range positions {
+		p.times[at] = cuts.At(i)
+	}
+	return nil
+}
+
+// value is the time of a sample, which was learnt.
+func (p *phased) value(at int) float64 {
+	if p.order != nil {
+		return p.order.value(at)
+	}
+	return p.times[at]
+}
+
+func (p *phased) leaves() int { return p.n / p.window }
 
 // phased divides the run: by the mix of functions, or, where that changes too
 // often to make phases, by the metric that a few phases explain best.
@@ -46,29 +133,42 @@ func (l *insightSearch) phased() (*phased, error) {
 	if l.parts != nil {
 		return l.parts, nil
 	}
-	l.parts = &phased{window: 1, order: &ordering{}}
-	if _, err := l.axis("time"); err != nil {
-		return l.parts, nil
+	p := &phased{search: l, window: 1, times: map[int]float64{}}
+	l.parts = p
+	var err error
+	if p.column, err = l.axis("time"); err != nil {
+		p.order = &ordering{}
+		return p, nil
 	}
-	order, err := l.order(l.ctx, "time", l.where)
-	if err != nil {
+	if l.far == nil {
+		order, err := l.order(l.ctx, "time", l.where)
+		if err != nil {
+			return nil, err
+		}
+		p.order = l.busy(order)
+		p.n = len(p.order.rows)
+	} else if p.n, err = l.countHaving("time"); err != nil {
 		return nil, err
 	}
-	order = l.busy(order)
-	p := &phased{order: order, window: max(len(order.rows)/limit.leaves, limit.samples)}
-	l.parts = p
+	p.window = max(p.n/limit.leaves, limit.samples)
 	if p.leaves() < 2*limit.phaseRuns {
 		return p, nil
 	}
 	if code := l.codeColumn(); code != nil {
-		if bounds, explained := segments(p.mix(code)); bounds != nil {
+		mix, err := p.mix(code.Name)
+		if err != nil {
+			return nil, err
+		}
+		if bounds, explained := segments(mix); bounds != nil {
 			p.bounds, p.explained, p.by = bounds, explained, code.Name
-			p.placeBorders(classOfName(code))
-			return p, nil
+			return p, p.placeBorders(alike{columns: []string{code.Name}}, classOfName(code.Name))
 		}
 	}
 	for _, name := range []string{"mean", "dram", "remote", "tlb", "cpus"} {
-		values, ok := p.values(l, name)
+		values, ok, err := p.values(name)
+		if err != nil {
+			return nil, err
+		}
 		if !ok {
 			continue
 		}
@@ -77,58 +177,109 @@ func (l *insightSearch) phased() (*phased, error) {
 		}
 	}
 	if p.bounds != nil {
-		p.placeBorders(l.classOf(p.by))
+		m, err := l.prepare(p.by, "")
+		if err != nil {
+			return nil, err
+		}
+		like := m.alike()
+		if m.cost != nil {
+			like.octave = m.cost.Name
+		}
+		return p, p.placeBorders(like, classOf(m))
 	}
 	return p, nil
 }
 
-// classOfName is the name of a row as a number, -1 if it has none.
-func classOfName(c *table.Column) func(row int) int {
-	codes := c.Data.([]uint32)
-	return func(row int) int {
-		if !c.Has(row) {
-			return -1
+// countHaving is how many samples have a value in a column, where they are elsewhere.
+func (l *insightSearch) countHaving(column string) (int, error) {
+	a, err := l.far.Answer(l.ctx, &query.Request{Where: query.Both(l.searched(), query.Missing{Column: column, Not: true})})
+	if err != nil {
+		return 0, err
+	}
+	return a.Counts[query.Selected], nil
+}
+
+// alike is what a metric tells samples apart by.
+func (m *measure) alike() alike {
+	return alike{slots: []*slotting{m.slotting}}
+}
+
+// classing returns the class of rows of a search as a number, -1 for none.
+type classing func(l *insightSearch) func(row int) int
+
+// classOfName is the name of a row.
+func classOfName(name string) classing {
+	return func(l *insightSearch) func(row int) int {
+		c := l.data.Table.Column(name)
+		codes := c.Data.([]uint32)
+		return func(row int) int {
+			if !c.Has(row) {
+				return -1
+			}
+			return int(codes[row])
 		}
-		return int(codes[row])
 	}
 }
 
-// classOf is what a metric counts a row as, -1 for nothing: its slot, or where the
-// metric is a mean the octave of its latency, so that a few dear samples count no more
-// than others.
-func (l *insightSearch) classOf(metric string) func(row int) int {
-	m, err := l.prepare(metric, "")
-	if err != nil {
-		return func(int) int { return -1 }
-	}
-	return func(row int) int {
-		switch {
-		case m.cost == nil && int(m.of(row)) < m.count:
-			return int(m.of(row))
-		case m.cost != nil && m.cost.Has(row):
-			return max(0, math.Ilogb(max(m.cost.Float(row), 1)))
+// classOf is what a metric counts a row as: its slot, or where the metric is a mean the
+// octave of its latency, so that a few dear samples count no more than others.
+func classOf(of *measure) classing {
+	return func(l *insightSearch) func(row int) int {
+		m := l.measureHere(of)
+		return func(row int) int {
+			switch {
+			case m.cost == nil && int(m.of(row)) < m.count:
+				return int(m.of(row))
+			case m.cost != nil && m.cost.Has(row):
+				return max(0, math.Ilogb(max(m.cost.Float(row), 1)))
+			}
+			return -1
 		}
-		return -1
 	}
+}
+
+// measureHere is a metric over the rows that are here.
+func (l *insightSearch) measureHere(m *measure) *measure {
+	if l.data.Table == l.told {
+		return m
+	}
+	p := query.Piece{Table: l.data.Table}
+	if l.places != nil {
+		p.Places = l.places.Code
+	}
+	return m.over(p)
 }
 
 // placeBorders finds the sample at which each phase begins. Leaves tell it to within
 // one of them; of the samples around, the border is where those before are most like
 // the phase that ends, and those after like the one that begins (the likeliest point
 // of change).
-func (p *phased) placeBorders(class func(row int) int) {
-	n := len(p.order.rows)
+func (p *phased) placeBorders(like alike, classes classing) error {
+	leaves, err := p.byLeaf(like)
+	if err != nil {
+		return err
+	}
+	class := classes(leaves.insightSearch)
 	p.borders = []int{0}
+	var left []int // classes of the samples around the last border that are after it
 	for b := 1; b < len(p.bounds)-1; b++ {
-		lo, hi := (p.bounds[b]-1)*p.window, (p.bounds[b]+1)*p.window
-		end := p.bounds[b+1] * p.window
-		if b+1 == len(p.bounds)-1 {
-			end = n
+		before, after := newClassCount(), newClassCount()
+		for _, k := range left {
+			before.add(k, 1)
 		}
-		before, after := p.countClasses(class, p.borders[b-1], lo), p.countClasses(class, hi, end)
-		at, best, sum := lo, 0.0, 0.0
-		for i := lo; i < hi; i++ {
-			if k := class(int(p.order.rows[i])); k >= 0 {
+		from := p.bounds[b-1]
+		if b > 1 {
+			from++ // the leaf before is around the last border
+		}
+		leaves.countClasses(class, from, p.bounds[b]-1, before)
+		leaves.countClasses(class, p.bounds[b]+1, p.bounds[b+1], after)
+		around, times, err := p.around(p.leafStart(p.bounds[b]-1), p.leafStart(p.bounds[b]+1), like, classes)
+		if err != nil {
+			return err
+		}
+		at, best, sum := 0, 0.0, 0.0
+		for i, k := range around {
+			if k >= 0 {
 				sum += before.likelihood(k) - after.likelihood(k)
 			}
 			if sum > best {
@@ -136,12 +287,75 @@ func (p *phased) placeBorders(class func(row int) int) {
 			}
 		}
 		// Samples of one time belong to one phase, so that time selects it.
-		for at > lo && p.order.value(at) == p.order.value(at-1) {
+		for at > 0 && times[at] == times[at-1] {
 			at--
 		}
-		p.borders = append(p.borders, at)
+		p.borders = append(p.borders, p.leafStart(p.bounds[b]-1)+at)
+		left = around[at:]
 	}
-	p.borders = append(p.borders, n)
+	p.borders = append(p.borders, p.n)
+	return p.learn(p.ends()...)
+}
+
+// ends are the positions whose times tell where phases begin and end.
+func (p *phased) ends() []int {
+	out := []int{p.n - 1}
+	for _, at := range p.borders[:len(p.borders)-1] {
+		if !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// around is the classes of the samples between two positions, and their times with that
+// of the next one.
+func (p *phased) around(lo, hi int, like alike, classes classing) (around []int, times []float64, err error) {
+	if p.order != nil {
+		class := classes(p.search)
+		for _, row := range p.order.rows[lo:hi] {
+			around = append(around, class(int(row)))
+		}
+		for i := lo; i <= hi; i++ {
+			times = append(times, p.order.value(i))
+		}
+		return around, times, nil
+	}
+	if err := p.learn(lo, hi); err != nil {
+		return nil, nil, err
+	}
+	l := p.search
+	time := p.column.Name
+	first := query.Compare{Column: time, Op: query.Lt, Value: numberValue(p.value(lo))}
+	answer, err := l.far.Answer(l.ctx, &query.Request{Where: query.Both(l.searched(), first)})
+	if err != nil {
+		return nil, nil, err
+	}
+	at := answer.Counts[query.Selected]
+	columns := slices.Clone(like.columns)
+	for _, s := range like.slots {
+		if s.by.Column != "" {
+			columns = append(columns, s.by.Column)
+		}
+	}
+	span := query.Range{Column: time, Lo: numberValue(p.value(lo)), Hi: numberValue(p.value(hi))}
+	err = l.alongTime(span, columns, l.places != nil, func(s *insightSearch, rows []uint32) error {
+		class, when := classes(s), s.data.Table.Column(time)
+		for _, row := range rows {
+			if at >= lo && at < hi {
+				around = append(around, class(int(row)))
+			}
+			if at >= lo && at <= hi {
+				times = append(times, when.Float(int(row)))
+			}
+			at++
+		}
+		return nil
+	})
+	if err == nil && len(times) != hi-lo+1 {
+		err = fmt.Errorf("%d of %d samples came", len(times), hi-lo+1)
+	}
+	return around, times, err
 }
 
 // classCount is how often each class occurs.
@@ -150,20 +364,27 @@ type classCount struct {
 	total int
 }
 
-func (p *phased) countClasses(class func(row int) int, from, to int) classCount {
-	c := classCount{n: map[int]int{}}
-	for _, row := range p.order.rows[from:to] {
-		if k := class(int(row)); k >= 0 {
-			c.n[k]++
-			c.total++
+func newClassCount() *classCount { return &classCount{n: map[int]int{}} }
+
+func (c *classCount) add(class, n int) {
+	if class >= 0 {
+		c.n[class] += n
+		c.total += n
+	}
+}
+
+// countClasses counts the samples of some leaves.
+func (p *parted) countClasses(class func(row int) int, from, to int, into *classCount) {
+	for _, rows := range p.of[from:to] {
+		for _, row := range rows {
+			into.add(class(int(row)), p.samplesOf(int(row)))
 		}
 	}
-	return c
 }
 
 // likelihood is the logarithm of how likely a class is; one that was not seen has half
 // a sample.
-func (c classCount) likelihood(k int) float64 {
+func (c *classCount) likelihood(k int) float64 {
 	return math.Log((float64(c.n[k]) + 0.5) / (float64(c.total) + 1))
 }
 
@@ -177,37 +398,50 @@ func (l *insightSearch) codeColumn() *table.Column {
 }
 
 // mix is the share of each name in each leaf.
-func (p *phased) mix(c *table.Column) [][]float64 {
+func (p *phased) mix(name string) ([][]float64, error) {
+	leaves, err := p.byLeaf(alike{columns: []string{name}})
+	if err != nil {
+		return nil, err
+	}
 	out := make([][]float64, p.leaves())
+	c := leaves.data.Table.Column(name)
 	codes := c.Data.([]uint32)
-	for i := range out {
-		rows := p.leafRows(i, i+1)
+	for i, rows := range leaves.of {
 		out[i] = make([]float64, len(c.Dict))
 		for _, row := range rows {
 			if c.Has(int(row)) {
-				out[i][codes[row]] += 1 / float64(len(rows))
+				out[i][codes[row]] += float64(leaves.samplesOf(int(row)))
 			}
 		}
+		n := float64(leaves.samplesIn(i))
+		for k := range out[i] {
+			out[i][k] /= n
+		}
 	}
-	return out
+	return out, nil
 }
 
 // values is a metric of each leaf; false if the data does not support it or a
 // leaf has none.
-func (p *phased) values(l *insightSearch, metric string) ([][]float64, bool) {
-	m, err := l.prepare(metric, "")
+func (p *phased) values(metric string) ([][]float64, bool, error) {
+	m, err := p.search.prepare(metric, "")
 	if err != nil {
-		return nil, false
+		return nil, false, nil
+	}
+	leaves, err := p.byLeaf(m.alike())
+	if err != nil {
+		return nil, false, err
 	}
 	out := make([][]float64, p.leaves())
-	for i := range out {
-		v, ok := l.valueOf(m, p.leafRows(i, i+1))
+	here := leaves.measureHere(m)
+	for i, rows := range leaves.of {
+		v, ok := m.value(leaves.count(here, rows))
 		if !ok {
-			return nil, false
+			return nil, false, nil
 		}
 		out[i] = []float64{v}
 	}
-	return out, true
+	return out, true, nil
 }
 
 // segments divides a series of vectors into the fewest phases, two to
@@ -309,7 +543,7 @@ type difference struct {
 	here, elsewhere float64
 	stake, surprise float64
 	text            string
-	of              func(row int) bool // samples of the phase that it is about; nil: all
+	of              *claim // samples of the phase that it is about; nil: all
 }
 
 // phases tells what distinguishes each phase: one insight for what its samples
@@ -326,7 +560,10 @@ func phases(l *insightSearch) ([]Insight, error) {
 	by := map[part][]difference{}
 	var parts []part
 	for _, t := range l.traits() {
-		d, ok := l.differs(p, t)
+		d, ok, err := l.differs(p, t)
+		if err != nil {
+			return nil, err
+		}
 		if !ok {
 			continue
 		}
@@ -340,24 +577,33 @@ func phases(l *insightSearch) ([]Insight, error) {
 	for _, key := range parts {
 		ds := by[key]
 		slices.SortStableFunc(ds, func(a, b difference) int { return cmp.Compare(b.stake*b.surprise, a.stake*a.surprise) })
-		found = append(found, l.phaseInsight(p, ds))
+		in, err := l.phaseInsight(p, ds)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, in)
 	}
 	return found, nil
 }
 
 // differs finds the phase in which a trait is strongest and compares it with the
 // rest of the run. The fewest CPUs are the strongest case of that trait.
-func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
+func (l *insightSearch) differs(p *phased, t trait) (difference, bool, error) {
 	m, err := l.prepare(t.metric, t.depth)
 	if err != nil {
-		return difference{}, false
+		return difference{}, false, nil
 	}
+	parts, err := p.byPhase(m.alike())
+	if err != nil {
+		return difference{}, false, err
+	}
+	here := parts.measureHere(m)
 	n := len(p.bounds) - 1
 	inside := make([]*cells, n)
 	d := difference{trait: t, phase: -1}
 	strongest := math.Inf(-1)
 	for i := range n {
-		inside[i] = l.count(m, p.rows(i))
+		inside[i] = parts.count(here, parts.of[i])
 		v, ok := m.value(inside[i])
 		if t.metric == "cpus" {
 			v = -v
@@ -367,7 +613,7 @@ func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
 		}
 	}
 	if d.phase < 0 {
-		return d, false
+		return d, false, nil
 	}
 	rest := newCells(m.count)
 	for i, c := range inside {
@@ -378,20 +624,20 @@ func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
 	d.here, _ = m.value(inside[d.phase])
 	var ok bool
 	if d.elsewhere, ok = m.value(rest); !ok || rest.samples() < limit.samples {
-		return d, false
+		return d, false, nil
 	}
 	more, less := d.here, d.elsewhere
 	if t.metric == "cpus" {
 		more, less = less, more
 	}
 	if more < limit.change*less || more == 0 {
-		return d, false
+		return d, false, nil
 	}
 	if m.Unit == "share" && int(inside[d.phase].n[0]) < limit.samples {
-		return d, false
+		return d, false, nil
 	}
 	if t.metric == "imbalance" && !tilted(inside[d.phase], rest) {
-		return d, false
+		return d, false, nil
 	}
 	// A phase that is most of the run has most of its cost: it is compared with
 	// the whole run, itself included. Work that is badly spread there would hide
@@ -405,11 +651,11 @@ func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
 	d.surprise = max(1-usual/more, 0)
 	d.surprise *= p.explained
 	if m.Unit == "share" {
-		d.of = func(row int) bool { return m.slotting.of(row) == 0 }
+		d.of = &claim{slots: []*slotting{m.slotting}}
 	}
-	d.stake = l.phaseStake(p, &d, inside[d.phase])
+	d.stake = l.phaseStake(p, &d, inside[d.phase], parts, here)
 	d.text = l.traitText(&d)
-	return d, true
+	return d, true, nil
 }
 
 // tilted reports whether the busiest resource of a phase has more than its part
@@ -431,7 +677,17 @@ func tilted(here, rest *cells) bool {
 func (l *insightSearch) count(m *measure, rows []uint32) *cells {
 	c := newCells(m.count + 1)
 	for _, row := range rows {
-		c.add(m, int(row))
+		if l.alike == nil {
+			c.add(m, int(row))
+			continue
+		}
+		k := m.of(int(row))
+		c.n[k] += uint32(l.samplesOf(int(row)))
+		if m.latency {
+			cost, valued := l.costAt(int(row))
+			c.valued[k] += uint32(valued)
+			c.sum[k] += cost
+		}
 	}
 	return c.inside(m.count)
 }
@@ -455,9 +711,9 @@ func (c *cells) merge(o *cells) {
 // phaseStake is what a difference is about: the cost of the phase or of its
 // memory, remote or missing samples; for work that is badly spread, the part of
 // the run's time in which resources wait for the busiest one.
-func (l *insightSearch) phaseStake(p *phased, d *difference, c *cells) float64 {
+func (l *insightSearch) phaseStake(p *phased, d *difference, c *cells, parts *parted, m *measure) float64 {
 	if d.load {
-		first, last := p.order.value(0), p.order.value(len(p.order.rows)-1)
+		first, last := p.value(0), p.value(p.n-1)
 		if last <= first {
 			return 0
 		}
@@ -470,9 +726,9 @@ func (l *insightSearch) phaseStake(p *phased, d *difference, c *cells) float64 {
 		return time * (1 - mean/most)
 	}
 	cost := 0.0
-	for _, row := range p.rows(d.phase) {
-		if d.of == nil || d.of(int(row)) {
-			cost += l.costOf(int(row))
+	for _, row := range parts.of[d.phase] {
+		if d.of == nil || m.of(int(row)) == 0 {
+			cost += parts.costOf(int(row))
 		}
 	}
 	return cost / l.cost
@@ -480,8 +736,7 @@ func (l *insightSearch) phaseStake(p *phased, d *difference, c *cells) float64 {
 
 // span is from the first sample of a phase to the first one after it.
 func (p *phased) span(phase int) (from, to float64) {
-	from = p.order.value(p.borders[phase])
-	return from, p.order.value(min(p.borders[phase+1], len(p.order.rows)-1))
+	return p.value(p.borders[phase]), p.value(min(p.borders[phase+1], p.n-1))
 }
 
 func (l *insightSearch) traitText(d *difference) string {
@@ -508,12 +763,16 @@ func (l *insightSearch) traitText(d *difference) string {
 }
 
 // phaseInsight puts the differences of one phase into a sentence, best first.
-func (l *insightSearch) phaseInsight(p *phased, ds []difference) Insight {
+func (l *insightSearch) phaseInsight(p *phased, ds []difference) (Insight, error) {
 	const most = 3
 	d := ds[0]
 	var texts []string
 	for i := range ds[:min(most, len(ds))] {
 		texts = append(texts, ds[i].text)
+	}
+	mostly, err := l.mostly(p, d.phase)
+	if err != nil {
+		return Insight{}, err
 	}
 	from, to := p.span(d.phase)
 	op := query.Lt
@@ -526,7 +785,7 @@ func (l *insightSearch) phaseInsight(p *phased, ds []difference) Insight {
 	}}
 	in := Insight{
 		Text: fmt.Sprintf("Phase %d of %d along time (%s%s): %s in the rest", d.phase+1, len(p.bounds)-1,
-			l.times(p.order.column, from, to), l.mostly(p, d.phase), strings.Join(texts, ", ")),
+			l.times(p.column, from, to), mostly, strings.Join(texts, ", ")),
 		Stake: d.stake, Surprise: d.surprise,
 		Where: l.within(where), View: AxisView, Axis: "time", Metric: d.metric, Depth: d.depth,
 		subject: fmt.Sprintf("the cost of phase %d of %d", d.phase+1, len(p.bounds)-1), of: d.of,
@@ -534,20 +793,24 @@ func (l *insightSearch) phaseInsight(p *phased, ds []difference) Insight {
 	if d.load {
 		in.Of, in.subject = "time", fmt.Sprintf("the spread of work in phase %d of %d", d.phase+1, len(p.bounds)-1)
 	}
-	return in
+	return in, nil
 }
 
 // mostly names the function that most samples of a phase are in.
-func (l *insightSearch) mostly(p *phased, phase int) string {
-	c := l.category("function")
-	if c == nil {
-		return ""
+func (l *insightSearch) mostly(p *phased, phase int) (string, error) {
+	const name = "function"
+	if l.category(name) == nil {
+		return "", nil
 	}
+	parts, err := p.byPhase(alike{columns: []string{name}})
+	if err != nil {
+		return "", err
+	}
+	c := parts.data.Table.Column(name)
 	counts := make([]int, len(c.Dict))
-	rows := p.rows(phase)
-	for _, row := range rows {
+	for _, row := range parts.of[phase] {
 		if c.Has(int(row)) {
-			counts[c.Data.([]uint32)[row]]++
+			counts[c.Data.([]uint32)[row]] += parts.samplesOf(int(row))
 		}
 	}
 	top := 0
@@ -556,7 +819,7 @@ func (l *insightSearch) mostly(p *phased, phase int) string {
 			top = i
 		}
 	}
-	return fmt.Sprintf("; %s has %s of its samples", c.Dict[top], shareText(float64(counts[top])/float64(len(rows))))
+	return fmt.Sprintf("; %s has %s of its samples", c.Dict[top], shareText(float64(counts[top])/float64(parts.samplesIn(phase)))), nil
 }
 
 // times writes a range of time, nanoseconds in a unit that fits.
@@ -577,22 +840,36 @@ func (l *insightSearch) times(c *table.Column, from, to float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%s%s to %s %s", l.about("time"), term.Short(from), term.Short(to), unit))
 }
 
-// around is the time of a leaf with all samples of it: its ends may be the times of
+// leafTime is the time of a leaf with all samples of it: its ends may be the times of
 // samples of other leaves too, which a selection of the time has.
-func (l *insightSearch) around(p *phased, leaf int) (w Window, of group) {
-	from := leaf * p.window
-	to := from + len(p.leafRows(leaf, leaf+1))
-	w = Window{From: p.order.value(from), To: p.order.value(to - 1), Closed: true}
-	for from > 0 && p.order.value(from-1) == w.From {
+func (l *insightSearch) leafTime(p *phased, leaf int) (w Window, of group, err error) {
+	from, to := p.leafStart(leaf), p.leafStart(leaf+1)
+	if err := p.learn(from, to-1); err != nil {
+		return w, of, err
+	}
+	w = Window{From: p.value(from), To: p.value(to - 1), Closed: true}
+	if l.far != nil {
+		within := *l
+		within.where, within.kept = query.Both(l.where, w.Expr(p.column.Name)), nil
+		rows, err := within.over(alike{})
+		if err != nil {
+			return w, of, err
+		}
+		for row := range rows.rows {
+			rows.add(&of, row)
+		}
+		return w, of, nil
+	}
+	for from > 0 && p.value(from-1) == w.From {
 		from--
 	}
-	for to < len(p.order.rows) && p.order.value(to) == w.To {
+	for to < p.n && p.value(to) == w.To {
 		to++
 	}
 	for _, row := range p.order.rows[from:to] {
 		l.add(&of, int(row))
 	}
-	return w, of
+	return w, of, nil
 }
 
 // outliers is the window along time whose samples cost most, if it stands out
@@ -603,9 +880,9 @@ func outliers(l *insightSearch) ([]Insight, error) {
 	if err != nil || p.leaves() < 2*limit.phaseRuns || l.latency == nil {
 		return nil, err
 	}
-	values, ok := p.values(l, "mean")
-	if !ok {
-		return nil, nil
+	values, ok, err := p.values("mean")
+	if !ok || err != nil {
+		return nil, err
 	}
 	bounds := p.bounds
 	if bounds == nil {
@@ -624,7 +901,10 @@ func outliers(l *insightSearch) ([]Insight, error) {
 	if at < 0 || best < limit.outlier {
 		return nil, nil
 	}
-	w, samples := l.around(p, at)
+	w, samples, err := l.leafTime(p, at)
+	if err != nil {
+		return nil, err
+	}
 	v := samples.mean()
 	// A few dear samples make a window dear by chance.
 	mean := l.overall()
@@ -634,10 +914,10 @@ func outliers(l *insightSearch) ([]Insight, error) {
 	}
 	return []Insight{{
 		Text: fmt.Sprintf("Around %s a sample costs %s against a median of %.1f in windows of %s samples beside it",
-			l.times(p.order.column, w.From, w.To), l.latencyText(v), of, term.Thousands(p.window)),
+			l.times(p.column, w.From, w.To), l.latencyText(v), of, term.Thousands(p.window)),
 		Stake: samples.cost / l.cost, Surprise: 1 - of/v,
 		Where: l.within(w.Expr("time")), View: AxisView, Axis: "time", Metric: "mean",
-		subject: "samples around " + l.times(p.order.column, w.From, w.To),
+		subject: "samples around " + l.times(p.column, w.From, w.To),
 	}}, nil
 }
 

@@ -23,48 +23,68 @@ var joined = struct {
 // findings are about make a cell, so that it takes one pass over the samples however
 // many pairs of findings there are.
 type overlap struct {
-	members [][]int   // findings of each cell
-	cost    []float64 // of each cell
-	total   float64   // of all samples searched
-	own     []float64 // of the samples of each finding
-	both    [][]float64
+	cells []overlapCell
+	total float64   // of all samples searched
+	own   []float64 // of the samples of each finding
+	both  [][]float64
+}
+
+// overlapCell is the samples that the same findings are about.
+type overlapCell struct {
+	members []int // findings
+	cost    float64
 }
 
 func (l *insightSearch) overlaps(found []Insight) (*overlap, error) {
-	o := &overlap{members: [][]int{nil}, total: l.cost, own: make([]float64, len(found)), both: make([][]float64, len(found))}
-	cell := make([]int32, l.data.Table.Rows())
+	o := &overlap{total: l.cost, own: make([]float64, len(found)), both: make([][]float64, len(found))}
+	cells := l.overlapsHere
+	if l.far != nil {
+		cells = l.overlapsElsewhere
+	}
+	if err := cells(found, o); err != nil {
+		return nil, err
+	}
+	// In an order of their own, so that sums are rounded alike wherever the samples are.
+	slices.SortFunc(o.cells, func(a, b overlapCell) int { return slices.Compare(a.members, b.members) })
+	for k := range found {
+		o.both[k] = make([]float64, len(found))
+	}
+	for _, c := range o.cells {
+		for _, a := range c.members {
+			o.own[a] += c.cost
+			for _, b := range c.members {
+				o.both[a][b] += c.cost
+			}
+		}
+	}
+	return o, nil
+}
+
+// overlapsHere finds the cells by a look at every sample.
+func (l *insightSearch) overlapsHere(found []Insight, o *overlap) error {
+	o.cells = []overlapCell{{}}
+	cell := make([]int32, l.rowCount())
 	for k := range found {
 		rows, err := l.claimed(&found[k])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		within := map[int32]int32{}
 		for row := range rows.All() {
 			to, known := within[cell[row]]
 			if !known {
-				to = int32(len(o.members))
-				o.members = append(o.members, append(slices.Clone(o.members[cell[row]]), k))
+				to = int32(len(o.cells))
+				o.cells = append(o.cells, overlapCell{members: append(slices.Clone(o.cells[cell[row]].members), k)})
 				within[cell[row]] = to
 			}
 			cell[row] = to
 		}
 	}
-	o.cost = make([]float64, len(o.members))
 	for row := range l.rows {
-		o.cost[cell[row]] += l.costOf(row)
+		o.cells[cell[row]].cost += l.costOf(row)
 	}
-	for k := range found {
-		o.both[k] = make([]float64, len(found))
-	}
-	for c, members := range o.members {
-		for _, a := range members {
-			o.own[a] += o.cost[c]
-			for _, b := range members {
-				o.both[a][b] += o.cost[c]
-			}
-		}
-	}
-	return o, nil
+	o.cells = slices.DeleteFunc(o.cells, func(c overlapCell) bool { return c.cost == 0 })
+	return nil
 }
 
 // claimed are the samples whose cost a finding is about.
@@ -85,13 +105,25 @@ func (l *insightSearch) claimed(in *Insight) (table.Bits, error) {
 		rows.And(l.selected)
 	}
 	if in.of != nil {
+		holds := l.claims(in.of)
 		for row := range rows.All() {
-			if !in.of(row) {
+			if !holds(row) {
 				rows.Clear(row)
 			}
 		}
 	}
 	return rows, nil
+}
+
+// claims is whether a sample is one of a claim.
+func (l *insightSearch) claims(c *claim) func(row int) bool {
+	on := func(int) bool { return true }
+	if c.lines != nil {
+		on = l.onLines(c.lines)
+	}
+	return func(row int) bool {
+		return on(row) && !slices.ContainsFunc(c.slots, func(s *slotting) bool { return s.of(row) != 0 })
+	}
 }
 
 // associated reports whether two findings share much more than two that know
@@ -181,7 +213,7 @@ func (o *overlap) stories(found []Insight) []int {
 // claims of a sample is claimed of it. A stake that is no cost of samples, but time
 // or samples that are missing, is its own unless it is told by a story in the same.
 func (o *overlap) countOnce(found []Insight, order []int, currency string) {
-	taken := make([]float64, len(o.cost))
+	taken := make([]float64, len(o.cells))
 	for _, k := range order {
 		in := &found[k]
 		if in.Of != currency || in.beside {
@@ -195,9 +227,9 @@ func (o *overlap) countOnce(found []Insight, order []int, currency string) {
 		}
 		part := min(in.Stake*o.total/o.own[k], 1)
 		sum := 0.0
-		for c, members := range o.members {
-			if slices.Contains(members, k) && part > taken[c] {
-				sum += o.cost[c] * (part - taken[c])
+		for c, cell := range o.cells {
+			if slices.Contains(cell.members, k) && part > taken[c] {
+				sum += cell.cost * (part - taken[c])
 				taken[c] = part
 			}
 		}

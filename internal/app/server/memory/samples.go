@@ -195,7 +195,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 		{Method: "POST", Path: "runs/{id}/clusters", Access: frame.Viewer, Does: "neighbouring windows merged into phases", Command: "isobath clusters",
 			Takes: guide.AskTree{}, Answers: guide.TreeAnswer{}, Watchable: true, OfRun: of(s.clusters)},
 		{Method: "POST", Path: "runs/{id}/insights", Access: frame.Viewer, Does: "what is wrong with this run, ranked", Command: "isobath insights",
-			Takes: guide.AskInsights{}, Answers: guide.InsightsAnswer{}, Watchable: true, OfRun: here(s.insights)},
+			Takes: guide.AskInsights{}, Answers: guide.InsightsAnswer{}, Watchable: true, OfRun: of(s.insights)},
 		{Method: "POST", Path: "runs/{id}/search", Access: frame.Viewer, Does: "what a typed text may mean; also of runs without samples", Command: "isobath search",
 			Takes: Search{}, Answers: Found{}, OfRun: s.search},
 		{Method: "POST", Path: "runs/{id}/cachelines", Access: frame.Viewer, Does: "cache lines that threads share, most contended first", Command: "isobath report --by cacheline",

@@ -89,7 +89,7 @@ func (r *Samples) worth(req *http.Request, wait bool) ([]command.Proposal, error
 	if known := r.proposals.Load(); known != nil {
 		return *known, nil
 	}
-	if !wait || r.Engine == nil || r.Data.Table.Elsewhere() {
+	if !wait || r.Engine == nil {
 		return nil, nil
 	}
 	insights, err := r.guideTo().Insights(req.Context(), nil, nil)
