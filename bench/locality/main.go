@@ -8,12 +8,15 @@
 //	locality caches N       three levels and two TLBs
 //	locality layout N       one change of a layout, replayed
 //	locality keep N         keep N references in memory, to be replayed
+//	locality text N         write N references as Valgrind's lackey does
 //	locality machines N DIR the same on every machine that DIR describes, or on all presets
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -69,6 +72,8 @@ func do(args []string) error {
 	case "keep":
 		_, _, err := keep(n)
 		return err
+	case "text":
+		return text(n, os.Stdout)
 	case "machines":
 		return everywhere(n, args[2:])
 	default:
@@ -114,6 +119,23 @@ func reference(i, random uint64) refs.Ref {
 		r.Addr, r.Object = nodesAt+random%nodes*nodeBytes+i%2*72, 4
 	}
 	return r
+}
+
+// text writes references with their instructions, as lackey does.
+func text(n int, to io.Writer) error {
+	out := bufio.NewWriterSize(to, 1<<16)
+	var line []byte
+	each(n, func(batch []refs.Ref) {
+		for i := range batch {
+			line = append(line[:0], "I  "...)
+			line = strconv.AppendUint(line, batch[i].PC, 16)
+			line = append(line, ",4\n L "...)
+			line = strconv.AppendUint(line, batch[i].Addr, 16)
+			line = append(line, ",8\n"...)
+			out.Write(line) // Flush has the error
+		}
+	})
+	return out.Flush()
 }
 
 func objects() *refs.About {
