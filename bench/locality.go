@@ -11,7 +11,7 @@ import (
 
 // locality measures reuse distances, the whole pass, caches and a changed
 // layout, in processor time beyond what making the references takes.
-func locality(ctx context.Context, dir string) ([]Result, error) {
+func locality(ctx context.Context, dir, isobath string) ([]Result, error) {
 	program := filepath.Join(dir, "locality")
 	if err := buildGo(ctx, "./bench/locality", program); err != nil {
 		return nil, err
@@ -48,7 +48,23 @@ func locality(ctx context.Context, dir string) ([]Result, error) {
 		return results, err
 	}
 	results = append(results, limit("locality-machines-10M", machines*10e6/1e9, "s-cpu", 60))
-	return growth(ctx, program, long.rss, results)
+	if results, err = growth(ctx, program, long.rss, results); err != nil {
+		return results, err
+	}
+	return streamed(ctx, program, isobath, results)
+}
+
+// streamed is how much more memory the command takes for four times as many references
+// that come as text through a pipe.
+func streamed(ctx context.Context, program, isobath string, results []Result) ([]Result, error) {
+	var took [2]usage
+	for i, n := range []string{"5000000", "20000000"} {
+		var err error
+		if took[i], err = measure(ctx, 1, "sh", "-c", `"$1" text "$3" | "$2" reuse - --json`, "sh", program, isobath, n); err != nil {
+			return results, err
+		}
+	}
+	return append(results, limit("locality-stream-growth", took[1].rss/took[0].rss, "ratio", 1.2)), nil
 }
 
 func isFolder(path string) bool {

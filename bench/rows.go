@@ -25,7 +25,7 @@ var rows = []Row{
 	{"symbol", inFolder(attribution)},
 	{"record", inFolder(recordings)},
 	{"cycles", inFolder(cycles)},
-	{"locality", inFolder(locality)},
+	{"locality", withCommand(locality)},
 	{"refs", inFolder(recordReferences)},
 	{"mpi", inFolder(recordMessages)},
 	{"page", withCommand(page)},
