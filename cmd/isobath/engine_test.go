@@ -43,6 +43,7 @@ func TestStoredAnswers(t *testing.T) {
 		{"report", "--by", "host,level", "--where", "latency > 200"},
 		{"report", "--by", "line", "--where", fmt.Sprintf("at Host:%d", odd)},
 		{"report", "--by", "symbol", "--top", "5"},
+		{"report", "--by", "symbol", "--spread", "--where", "latency > 20"},
 		{"topology"},
 		{"topology", "--where", "level = L3"},
 		{"metrics"},

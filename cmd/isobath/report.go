@@ -48,7 +48,7 @@ func newReport() *cobra.Command {
 				return usagef("--format is for groups of samples; with --touches, --allocations and --by cacheline there are --json and text")
 			}
 			open := imports.ask
-			if touches || allocs || spreads || by == "cacheline" {
+			if touches || allocs || by == "cacheline" {
 				open = imports.open // these look at single rows
 			}
 			s, err := open(cmd.Context(), args[0])

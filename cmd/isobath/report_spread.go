@@ -35,7 +35,7 @@ func selected(ctx context.Context, s *dataset.Set, where string) (table.Bits, qu
 
 // addSpread adds the distribution of each group.
 func (r *report) addSpread(ctx context.Context, s *dataset.Set) error {
-	rows, _, err := selected(ctx, s, r.Where)
+	where, err := selection(s, r.Where)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (r *report) addSpread(ctx context.Context, s *dataset.Set) error {
 		columns = append(columns, s.Table.Column(name))
 	}
 	byKey := map[string]spread.Spread{}
-	groups, err := spread.By(ctx, s.Table, rows, columns, 0)
+	groups, err := spread.Of(ctx, s.Table, s.Engine, where, columns, 0)
 	if err != nil {
 		return err
 	}

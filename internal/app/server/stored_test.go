@@ -70,6 +70,8 @@ func TestStoredRuns(t *testing.T) {
 		{"insights", `{}`},
 		{"insights", `{"where":"function = sweep"}`},
 		{"insights", `{"filter":"latency > 20","where":"cpu < 20"}`},
+		{"spread", `{"by":["file","line"]}`},
+		{"spread", `{"by":["symbol","level"],"filter":"cpu < 20","where":"latency > 10"}`},
 		{"compare", `{"with":"OTHER","by":["file","line"]}`},
 		{"compare", `{"with":"OTHER","by":["function"]}`},
 		{"compare", `{"with":"OTHER","by":["tid"],"where":"latency > 100"}`},
@@ -89,7 +91,7 @@ func TestStoredRuns(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	for _, what := range []string{"spread", "cachelines", "resources"} {
+	for _, what := range []string{"cachelines", "resources"} {
 		refused("POST", "/api/v1/runs/"+stored[0]+"/"+what, `{}`)
 	}
 	refused("GET", "/api/v1/runs/"+stored[0]+","+stored[1], "")

@@ -123,7 +123,7 @@ func (s routes) spread(w http.ResponseWriter, r *http.Request, run *Samples) err
 	if err := frame.ReadJSON(w, r, &a); err != nil {
 		return err
 	}
-	rows, err := run.Within(r.Context(), a.Filter, a.Where)
+	where, err := run.within(a.Filter, a.Where)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s routes) spread(w http.ResponseWriter, r *http.Request, run *Samples) err
 	if a.Top <= 0 || a.Top > mostLines {
 		a.Top = 50
 	}
-	groups, err := spread.By(r.Context(), run.Data.Table, rows, columns, a.Top)
+	groups, err := spread.Of(r.Context(), run.Data.Table, run.Engine, where, columns, a.Top)
 	if err != nil {
 		return err
 	}

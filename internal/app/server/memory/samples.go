@@ -201,7 +201,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 		{Method: "POST", Path: "runs/{id}/cachelines", Access: frame.Viewer, Does: "cache lines that threads share, most contended first", Command: "isobath report --by cacheline",
 			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: here(s.cachelines)},
 		{Method: "POST", Path: "runs/{id}/spread", Access: frame.Viewer, Does: "how groups spread over levels and latencies", Command: "isobath report --spread",
-			Takes: AskSpread{}, Answers: Spreads{}, OfRun: here(s.spread)},
+			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
 		{Method: "POST", Path: "runs/{id}/heatmap", Access: frame.Viewer, Does: "samples over time and over the values of a column", Command: "isobath heatmap",
 			Takes: AskHeatmap{}, Answers: Heatmap{}, Type: frame.TypeColumns, OfRun: here(s.heatmap)},
 		{Method: "POST", Path: "runs/{id}/resources", Access: frame.Viewer, Does: "a measure of any column over the samples of each resource", Command: "isobath topology --by",
