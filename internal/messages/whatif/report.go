@@ -56,6 +56,7 @@ type ReportEvidence struct {
 	Took       int64  `json:"took_ns"`
 	Usual      int64  `json:"usual_ns"`
 	ComparedTo string `json:"compared_to"`
+	Ready      int64  `json:"ready_ns"` // what a computation besides waited for a processor
 }
 
 // ReportInstance is one member of an entry; Op is None if no operation belongs to
@@ -67,6 +68,7 @@ type ReportInstance struct {
 	Time    int64 `json:"time"` // enter of the call, after the trace's origin
 	Amount  int64 `json:"amount_ns"`
 	Took    int64 `json:"took_ns"`
+	Ready   int64 `json:"ready_ns"` // what a computation besides waited for a processor
 	// Slack is how much later a computation could end without delaying the run;
 	// null for calls and messages, and where it is unknown.
 	Slack *int64 `json:"slack_ns"`
@@ -317,7 +319,7 @@ func (c *Causes) describe(k int32) ReportGain {
 
 func (c *Causes) instance(e *element) ReportInstance {
 	ns := c.Trace.NS
-	r := ReportInstance{Process: c.lineOfElement(e), Op: logical.None, Step: c.stepOf(e), Amount: ns(e.amount), Took: ns(c.took(e))}
+	r := ReportInstance{Process: c.lineOfElement(e), Op: logical.None, Step: c.stepOf(e), Amount: ns(e.amount), Took: ns(c.took(e)), Ready: ns(c.unready(e))}
 	if e.kind == ByStart {
 		r.Time = ns(c.Begin[e.call])
 		return r
@@ -350,7 +352,7 @@ func (c *Causes) took(e *element) int64 {
 
 func (c *Causes) evidence(e *element) ReportEvidence {
 	took := c.took(e)
-	r := ReportEvidence{c.Trace.NS(took), c.Trace.NS(took - e.amount), "like calls of the run"}
+	r := ReportEvidence{Took: c.Trace.NS(took), Usual: c.Trace.NS(took - e.amount), ComparedTo: "like calls of the run", Ready: c.Trace.NS(c.unready(e))}
 	switch e.kind {
 	case ByComputation:
 		r.ComparedTo = c.Peers.Rule[e.call].String()
@@ -481,8 +483,12 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 	var text string
 	switch e.Kind {
 	case ByComputation:
+		took := term.Duration(r.Evidence.Took)
+		if r.Evidence.Ready > 0 {
+			took += fmt.Sprintf(" (and %s without a processor)", term.Duration(r.Evidence.Ready))
+		}
 		text = fmt.Sprintf("%s before %s: %s more computation than usual; the longest took %s where %s is usual %s", who, at, times,
-			term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual), r.Evidence.ComparedTo)
+			took, term.Duration(r.Evidence.Usual), r.Evidence.ComparedTo)
 	case ByMessage:
 		text = fmt.Sprintf(lagWords[c.lagKind(e)].long, at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
 	case ByCall:

@@ -95,3 +95,12 @@ func (c *Causes) ready() *ReportReady {
 		term.Duration(r.Recorded), term.Duration(ns(c.Times.Span)))
 	return r
 }
+
+// unready is how long the computation of an element waited for a processor, which
+// the settled run is without.
+func (c *Causes) unready(e *element) int64 {
+	if e.kind != ByComputation {
+		return 0
+	}
+	return c.recorded.Computation(e.call) - c.Computation(e.call)
+}

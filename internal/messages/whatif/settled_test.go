@@ -50,6 +50,11 @@ func TestSettled(t *testing.T) {
 		}
 		r := ranked(t, noisy).Report(1, Clocks{})
 		got, want := r.Gains[0], ranked(t, quiet).Report(1, Clocks{}).Gains[0]
+		for _, i := range got.Instances {
+			if i.Op < 0 || i.Took+i.Ready != noisy.Trace.NS(noisy.Computation(noisy.Trace.Ops.Call[i.Op])) {
+				t.Errorf("run %d: %+v is not the recorded computation", seed, i)
+			}
+		}
 		if got.Text != want.Text || got.GainNS != want.GainNS || got.Amount != want.Amount || !slices.Equal(got.Processes, []int32{1}) {
 			t.Errorf("run %d: %s, want %s", seed, got.Text, want.Text)
 		}

@@ -272,6 +272,7 @@ export interface ReportEvidence {
   readonly took_ns: number;
   readonly usual_ns: number;
   readonly compared_to: string;
+  readonly ready_ns: number; // what a computation besides waited for a processor
 }
 
 // ReportInstance is one member of an entry; Op is None if no operation belongs to
@@ -283,6 +284,7 @@ export interface ReportInstance {
   readonly time: number; // enter of the call, after the trace's origin
   readonly amount_ns: number;
   readonly took_ns: number;
+  readonly ready_ns: number; // what a computation besides waited for a processor
   // Slack is how much later a computation could end without delaying the run;
   // null for calls and messages, and where it is unknown.
   readonly slack_ns: number | null;

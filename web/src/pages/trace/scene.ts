@@ -150,7 +150,8 @@ function largest(t: Timeline | undefined, pixel: 'most' | 'mean', step: number):
 
 /** What a computation took, and what the numbers of its entry compare it with. */
 function noteOf(g: ReportGain, i: ReportInstance): string {
-  return `computing ${time(i.took_ns)}; ${time(i.took_ns - i.amount_ns)} is usual ${g.evidence.compared_to}`;
+  const waited = i.ready_ns > 0 ? ` and ${time(i.ready_ns)} without a processor` : '';
+  return `computing ${time(i.took_ns)}${waited}; ${time(i.took_ns - i.amount_ns)} is usual ${g.evidence.compared_to}`;
 }
 
 function discsOf(
