@@ -129,7 +129,7 @@ func inKernel(l *insightSearch) ([]Insight, error) {
 	total := float64(l.leftOut() + l.samples)
 	share := float64(l.kernel) / total
 	text := fmt.Sprintf("%s of the samples are in the kernel: %s. The other findings leave them out", shareText(share), mostOf(ways, total, ""))
-	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: "samples", subject: "the kernel",
+	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: inSamples, subject: "the kernel",
 		Where: l.within(query.Missing{Column: samples.Kernel, Not: true})}}, nil
 }
 

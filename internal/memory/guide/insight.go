@@ -102,6 +102,10 @@ var kinds = []kind{
 	{"strided-access", "strided access", 0.5, 1, "put the elements that are used beside each other", stridedAccess},
 }
 
+// aboutLeftOut is how many kinds, the first, tell of samples that the others leave
+// out.
+const aboutLeftOut = 2
+
 // limit are the thresholds of all finders. What they have in common: a finding
 // must stand out by more than chance (sigmas), from enough samples, and by
 // enough to matter.
@@ -177,7 +181,8 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 	}
 	found := []Insight{}
 	for i, k := range kinds {
-		if l.samples < limit.samples {
+		// A program that does nothing but wait, or is in the kernel, has that told.
+		if l.samples < limit.samples && i >= aboutLeftOut {
 			break
 		}
 		progress.tell("looking for "+k.about, i, len(kinds))
