@@ -35,6 +35,7 @@ interface RowText {
 
 const MOST_ROWS = 6;
 const HEAD = 20;
+const CAPTION = 16;
 
 export class LayoutView implements KeptView<number> {
   readonly size: Size;
@@ -82,7 +83,8 @@ export class LayoutView implements KeptView<number> {
           this.ticks.push({ x: x + (e * part.stride - from) * scale - 1, y: y - 3, w: 2, h: height + 6 });
       }
       const l = repeat ? part.lines[0] : part.lines[k];
-      if (l && l.fetched > 0)
+      // Rows that lie close have no room for a line of text between them.
+      if (l && l.fetched > 0 && step - height >= CAPTION)
         this.texts.push({
           text: `${Math.round(l.used / l.fetched)} of ${line} B used in each of ${count(l.fetched)} fetches`,
           x,
@@ -125,14 +127,11 @@ export class LayoutView implements KeptView<number> {
         (a, b) => b.lines.reduce((n, l) => n + l.fetched, 0) - a.lines.reduce((n, l) => n + l.fetched, 0),
       )[0];
       const x = 12 + this.half + 40;
-      r.text(
+      const said =
         then.parts.length > 1
           ? `what if: ${then.parts.length} arrays, the busiest of ${hot?.stride ?? 0} B an element`
-          : `what if: ${hot?.stride ?? 0} B an element`,
-        x,
-        8,
-        strong,
-      );
+          : `what if: ${hot?.stride ?? 0} B an element`;
+      r.text(fit(said, this.size.w - x - 4, strong.font, r.measure), x, 8, strong);
       const y = HEAD + 17;
       r.line(x - 30, y, x - 14, y, { stroke: r.theme.muted, width: 1.5 });
       r.line(x - 19, y - 4, x - 14, y, { stroke: r.theme.muted, width: 1.5 });

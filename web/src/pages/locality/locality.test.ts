@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
 import { change } from '../../base/format';
+import { SvgRenderer } from '../../base/svg';
 import { roughMeasure } from '../../base/text';
+import { parseTokens } from '../../base/theme';
 import { parse } from '../../state/language';
 import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
 import { bytesOf, commands, resized, type CommandInput } from './commands';
@@ -143,6 +146,7 @@ const answer: LocalityAnswer = {
   },
   then: null,
 };
+const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), 'light');
 const called = (name: string): Called => ({ name, several: false });
 const room = { w: 700, h: 300 };
 
@@ -381,6 +385,22 @@ describe('views', () => {
     expect(['x', 'cold', 'v'].map((_, i) => view.fieldOf(i))).toEqual(['x', 'cold', 'v']);
     expect(view.describe(1).more).toContain('never touched');
     expect(view.fieldOf(view.step(0, 'down')!)).toBe('v');
+  });
+
+  it('says what is used of a line only where rows leave room for it', () => {
+    const part = use.parts[0]!;
+    const many: StructUse = {
+      ...use,
+      parts: Array.from({ length: 6 }, (_, i) => ({ ...part, name: `p${i}` })),
+    };
+    const said = (h: number): number => {
+      const r = new SvgRenderer(theme, roughMeasure);
+      const size = { w: 560, h };
+      new LayoutView({ now: use, then: many, line: 64, size, hovered: '', selected: [] }).draw(r);
+      return r.document(size, 'x').split('used in each of').length - 1;
+    };
+    expect(said(172)).toBe(2); // both lines as recorded
+    expect(said(300)).toBe(8);
   });
 
   it('names who lost lines to whom', () => {
