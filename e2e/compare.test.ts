@@ -186,7 +186,7 @@ describe('two runs', () => {
         const { top } = scroller.getBoundingClientRect();
         return lines.filter((l) => {
           const box = l.getBoundingClientRect();
-          return box.top < top - 3 && box.bottom > top + 3; // less is the room above the letters
+          return box.top < top - 0.5 && box.bottom > top + 0.5;
         }).length;
       });
     await expect.poll(under).toBe(0);
