@@ -221,8 +221,7 @@ func (l *insightSearch) addSteps(by []*steps, threads string, rows []uint32, las
 	t := l.data.Table
 	symbol, index, thread, ip, line := t.Column("symbol"), t.Column("index"), t.Column(threads), t.Column("ip"), t.Column("line")
 	codes := symbol.Data.([]uint32)
-	for _, r := range rows {
-		row := int(r)
+	for row := range l.each(rows) {
 		s := by[codes[row]]
 		if s == nil || !symbol.Has(row) || !index.Has(row) {
 			continue

@@ -237,8 +237,7 @@ func (l *insightSearch) touch(objects map[uint32]*placed, rows []uint32) error {
 	touches := l.touching()
 	codes, addr, cpu := t.Column(samples.Symbol).Data.([]uint32), t.Column(samples.Addr).Data.([]uint64), t.Column(samples.CPU)
 	function, line, file := l.category(samples.Function), samples.UsableAs(t, samples.Line, table.Number), l.category(samples.File)
-	for _, r := range rows {
-		row := int(r)
+	for row := range l.each(rows) {
 		o := objects[codes[row]]
 		if o == nil || !touches(row) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -250,6 +251,20 @@ func (l *insightSearch) uncertainty(share float64, of string) float64 {
 		return math.Sqrt(share * (1 - share) / float64(l.samples))
 	}
 	return 0
+}
+
+// each yields the rows of a list, and lets answers go first as rows does.
+func (l *insightSearch) each(list []uint32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for block := range slices.Chunk(list, blockRows) {
+			parallel.StandBack(l.ctx)
+			for _, row := range block {
+				if !yield(int(row)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // rows yields the selected rows, and lets answers that somebody waits for go first.

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -410,4 +413,23 @@ func TestUncertainty(t *testing.T) {
 			t.Errorf("%v of the %s: %v, want %v", tt.share, tt.of, got, tt.want)
 		}
 	}
+}
+
+// TestListsStandBack: a walk over a list of rows waits for an answer that is under way
+// and for its picture, as one over all rows does.
+func TestListsStandBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const answer = 100 * time.Millisecond
+		var turns parallel.Turns
+		l := &insightSearch{ctx: turns.Behind(t.Context())}
+		done := turns.First()
+		time.AfterFunc(answer, done)
+		began, n := time.Now(), 0
+		for range l.each(make([]uint32, 3*blockRows+1)) {
+			n++
+		}
+		if waited := time.Since(began); n != 3*blockRows+1 || waited <= answer {
+			t.Errorf("%d rows after %v; the answer took %v", n, waited, answer)
+		}
+	})
 }

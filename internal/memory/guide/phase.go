@@ -376,8 +376,8 @@ func (c *classCount) add(class, n int) {
 // countClasses counts the samples of some leaves.
 func (p *parted) countClasses(class func(row int) int, from, to int, into *classCount) {
 	for _, rows := range p.of[from:to] {
-		for _, row := range rows {
-			into.add(class(int(row)), p.samplesOf(int(row)))
+		for row := range p.each(rows) {
+			into.add(class(row), p.samplesOf(row))
 		}
 	}
 }
@@ -676,15 +676,15 @@ func tilted(here, rest *cells) bool {
 
 func (l *insightSearch) count(m *measure, rows []uint32) *cells {
 	c := newCells(m.count + 1)
-	for _, row := range rows {
+	for row := range l.each(rows) {
 		if l.alike == nil {
-			c.add(m, int(row))
+			c.add(m, row)
 			continue
 		}
-		k := m.of(int(row))
-		c.n[k] += uint32(l.samplesOf(int(row)))
+		k := m.of(row)
+		c.n[k] += uint32(l.samplesOf(row))
 		if m.latency {
-			cost, valued := l.costAt(int(row))
+			cost, valued := l.costAt(row)
 			c.valued[k] += uint32(valued)
 			c.sum[k] += cost
 		}
