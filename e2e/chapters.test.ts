@@ -19,8 +19,9 @@ const PAGES: [page: string, chapter: string, serve: () => readonly string[]][] =
   ['Study', 'did-it-help', () => ['open', study()]],
 ];
 
-/** Heads that are names of the data: runs, ranks, objects and variables. */
+/** Heads that are names of the data: levels, runs, ranks, objects and variables. */
 const OF_DATA: Readonly<Record<string, readonly string[]>> = {
+  Memory: ['L1', 'LFB', 'L2', 'L3', 'Local RAM', 'Remote RAM'],
   Cycles: ['Inner loop 1'],
   Locality: ['rho', 'phi', 'ex', 'ey', '(no object)'],
   Mesh: ['u'],
@@ -63,6 +64,13 @@ async function everyHead(page: Page): Promise<Set<string>> {
     }
   };
   await look();
+  // What is behind a tab comes with its code when it is first opened: once for that,
+  // once to look.
+  const first = await page.locator(TABS).count();
+  for (let i = 0; i < first; i++) {
+    await page.locator(TABS).nth(i).click();
+    await quiet(page);
+  }
   for (;;) {
     const names = await page.locator(TABS).allTextContents();
     const next = names.findIndex((n) => !tabs.has(n));
