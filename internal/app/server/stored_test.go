@@ -68,7 +68,6 @@ func TestStoredRuns(t *testing.T) {
 		{"metrics", `{"axis":"latency","metric":"remote","windows":9,"lo":10,"hi":500}`},
 		{"clusters", `{"axis":"time","metric":"latency","depth":"NUMA","cut":5,"top":20}`},
 		{"insights", `{}`},
-		{"insights", `{"where":"function = sweep"}`},
 		{"insights", `{"filter":"latency > 20","where":"cpu < 20"}`},
 		{"spread", `{"by":["file","line"]}`},
 		{"spread", `{"by":["symbol","level"],"filter":"cpu < 20","where":"latency > 10"}`},
