@@ -442,8 +442,8 @@ func (f *fitting) machines(a, b []Run, opt *Options) {
 	ta, tb := a[0].Topology, b[0].Topology
 	if ta != nil && tb != nil {
 		sa, sb := ta.Summary(), tb.Summary()
-		if OtherMachines(sa, sb) != "" {
-			f.say("%s", OtherMachines(sa, sb))
+		if otherMachines(sa, sb) != "" {
+			f.say("%s", otherMachines(sa, sb))
 			for _, q := range opt.Questions {
 				if slices.ContainsFunc(q.By, byPlace) {
 					f.byLoad = !opt.Common // joined runs number them so
@@ -464,8 +464,8 @@ func (f *fitting) machines(a, b []Run, opt *Options) {
 	}
 }
 
-// OtherMachines says how two machines differ in shape; empty if they do not.
-func OtherMachines(a, b hw.Summary) string {
+// otherMachines says how two machines differ in shape; empty if they do not.
+func otherMachines(a, b hw.Summary) string {
 	size := func(s hw.Summary) string { return term.Counted(s.CPUs, "CPU") + ", " + term.Counted(s.Nodes, "node") }
 	switch {
 	case a.CPUs != b.CPUs || a.Nodes != b.Nodes:

@@ -59,7 +59,7 @@ func Join(ctx context.Context, a, b *Run) (*Joined, error) {
 		out.Unlike[samples.Level] = why
 	}
 	if a.Topology != nil && b.Topology != nil {
-		out.Apart = OtherMachines(a.Topology.Summary(), b.Topology.Summary())
+		out.Apart = otherMachines(a.Topology.Summary(), b.Topology.Summary())
 	}
 	if out.Apart != "" {
 		out.OwnCPU = cpusOf(a.Table, b.Table)
