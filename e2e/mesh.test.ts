@@ -161,7 +161,7 @@ describe('the mesh of the built-in run', () => {
   it('says why there is no picture, and keeps the one before, marked', async () => {
     const at = await browser.context.newPage();
     const asks = '**/mesh/picture';
-    const refuse = (): Promise<void> =>
+    const refuse = (): Promise<unknown> =>
       at.route(asks, (route) =>
         route.fulfill({ status: 500, contentType: 'application/json', body: '{"error":"the dump is gone"}' }),
       );
