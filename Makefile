@@ -106,7 +106,7 @@ races:
 test-web: page
 	@mkdir -p $(REPORTS)
 	$(MAKE) -j2 --output-sync=target page-types page-units
-	cd e2e && npm ci --ignore-scripts --no-audit --no-fund
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && npm run check
 	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -browser e2e -report $(REPORTS)/e2e.json -again 3
 
 .PHONY: page-types page-units
