@@ -80,7 +80,7 @@ func TestCondense(t *testing.T) {
 					if axis != "" {
 						order := inOrder(d, axis, selected)
 						if len(order) == 0 {
-							t.Skip("no rows along the axis")
+							return // nothing is selected: there is nothing to cut
 						}
 						positions := []int{1, len(order) / 3, len(order)/3 + 1, len(order) - 1}
 						if q.Cuts, err = e.Cut(t.Context(), axis, q.Where, positions); err != nil {
