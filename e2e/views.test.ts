@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Download, Page } from 'playwright-core';
+import type { Ask } from '../web/src/api/wire';
 import { browse, isobath, samples, shared, type Browser, type Running } from './harness';
 import { counted, drawn, everything, find, firstLoad, linkOf, opened, plain, pixels, whereOf } from './page';
 import { show } from './suite';
@@ -235,6 +236,45 @@ describe.skipIf(!LULESH)('every view', () => {
     } finally {
       await fresh.close();
     }
+  });
+
+  it('loads no more before the first picture if that comes long after the first answer', async () => {
+    const fresh = await browse({ width: 1440, height: 900 });
+    try {
+      const { page } = await fresh.open('about:blank');
+      // The code of the panes is there after an answer about totals alone, and what
+      // they ask then takes two seconds.
+      const totals = page.waitForResponse((r) => r.url().endsWith('/ask'));
+      await page.route('**/assets/chunk-*.js', async (route) => {
+        const code = await (await route.fetch()).text();
+        if (code.includes('Height of top offenders')) await totals;
+        await route.continue();
+      });
+      await page.route('**/ask', async (route) => {
+        const { pairs } = JSON.parse(route.request().postData() ?? '{}') as Ask;
+        if (pairs?.length) await new Promise((done) => setTimeout(done, 2000));
+        await route.continue();
+      });
+      await page.goto(server.url);
+      await opened(page, N);
+      expect((await firstLoad(page)) / 1024).toBeLessThanOrEqual(110);
+      await page.getByRole('region', { name: 'Insights' }).waitFor(); // and the rest follows
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  it('has the panes that come later without a first picture too', async () => {
+    const { page } = await browser.open('about:blank');
+    await page.route('**/ask', (route) =>
+      route.fulfill({ status: 500, json: { error: 'the disk is full', hint: '' } }),
+    );
+    await page.goto(server.url);
+    await page.getByRole('region', { name: 'Code' }).waitFor();
+    expect(await page.evaluate(() => performance.getEntriesByName('draw Parallel coordinates').length)).toBe(
+      0,
+    );
+    await page.close();
   });
 
   it('finds selections of a file again that is no run of ours', async () => {

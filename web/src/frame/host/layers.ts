@@ -25,7 +25,8 @@ export class Layers {
 
   /** Draws what has changed; hovers says whether there is a hover at all. */
   paint<Mark>(on: Canvases, view: KeptView<Mark>, look: Look, hovers: boolean, title: string): void {
-    // Measures are read by the browser benchmark and in the developer tools.
+    // Measures are read by what waits for the first picture (pages/memory/later.svelte.ts),
+    // by the browser benchmark and in the developer tools.
     const began = performance.now();
     const frame = { size: view.size, ...look };
     const layer = (canvas: HTMLCanvasElement): CanvasRenderer =>
