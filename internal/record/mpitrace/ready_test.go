@@ -96,3 +96,25 @@ func TestReadyRecords(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestEntry: ranks wait for each other before the first event, and that is no
+// computation of those that were there first.
+func TestEntry(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "entry")
+	if out, err := exec.Command(test.Peer(t, "mpicc", "libopenmpi-dev"), "-rdynamic", "testdata/entry.c", "-o", exe).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	archive, res := traced(t, nil, launch(t, "3", exe)...)
+	if res.Exit != 0 {
+		t.Fatalf("exit %d", res.Exit)
+	}
+	g, _, err := whatif.Repaired(t.Context(), open(t, archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, first := range g.Start[:len(g.Start)-1] {
+		if before := float64(g.Trace.NS(g.Computation(first))) / 1e6; before > 150 {
+			t.Errorf("rank %d computes for %.1f ms before its first call, where it waited for rank 1 to be recorded", p, before)
+		}
+	}
+}
