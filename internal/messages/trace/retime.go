@@ -3,9 +3,10 @@ package trace
 import "slices"
 
 // Retimed returns the trace with other times: those of calls as given, all
-// others moved in proportion between the ends of calls around them. Nothing but
-// times changes.
-func (t *Trace) Retimed(enter, exit []int64) *Trace {
+// others moved in proportion between the ends of calls around them. Processes
+// begin as given, or by as much earlier or later as their first call if begin is
+// nil. Nothing but times changes.
+func (t *Trace) Retimed(begin, enter, exit []int64) *Trace {
 	out := *t
 	out.Calls.Enter, out.Calls.Exit = slices.Clone(enter), slices.Clone(exit)
 	out.Procs = slices.Clone(t.Procs)
@@ -17,7 +18,7 @@ func (t *Trace) Retimed(enter, exit []int64) *Trace {
 	wait := 0
 	frame := 0
 	for p := range t.Procs {
-		c := newClock(t, p, enter, exit)
+		c := newClock(t, p, begin, enter, exit)
 		out.moved[p] = c
 		for i := t.Ops.Start[p]; i < t.Ops.Start[p+1]; i++ {
 			ops.Enter[i], ops.Exit[i] = c.at(ops.Enter[i]), c.at(ops.Exit[i])
@@ -46,7 +47,7 @@ func (t *Trace) lastFrame(p int) int {
 
 // clock moves the times of one process.
 type clock struct {
-	from, to []int64 // ends of calls, before and after
+	from, to []int64 // ends of calls, and the beginning if it is known, before and after
 	before   *clock  // what moved them to from, nil if they were recorded there
 }
 
@@ -67,10 +68,13 @@ func (c *clock) since(recorded int64) int64 {
 	return c.at(recorded)
 }
 
-func newClock(t *Trace, p int, enter, exit []int64) *clock {
+func newClock(t *Trace, p int, begin, enter, exit []int64) *clock {
 	c := &clock{}
 	if t.moved != nil {
 		c.before = t.moved[p]
+	}
+	if i := t.Calls.Start[p]; begin != nil && i < t.Calls.Start[p+1] && t.Procs[p].First < t.Calls.Enter[i] {
+		c.from, c.to = append(c.from, t.Procs[p].First), append(c.to, begin[p])
 	}
 	for i := t.Calls.Start[p]; i < t.Calls.Start[p+1]; i++ {
 		c.from = append(c.from, t.Calls.Enter[i], t.Calls.Exit[i])

@@ -266,6 +266,6 @@ func Repaired(ctx context.Context, t *trace.Trace) (*Graph, Clocks, error) {
 		c.Moved = max(c.Moved, t.NS(enter[i]-g.Enter[i]), t.NS(exit[i]-g.Exit[i]))
 	}
 	c.Repaired = true
-	g, err = Build(ctx, t.Retimed(enter, exit))
+	g, err = Build(ctx, t.Retimed(nil, enter, exit))
 	return g, c, err
 }

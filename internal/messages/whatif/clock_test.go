@@ -30,7 +30,7 @@ func TestRepairClocks(t *testing.T) {
 			enter[i] -= by
 			exit[i] -= by
 		}
-		skewed, err := Build(context.Background(), g.Trace.Retimed(enter, exit))
+		skewed, err := Build(context.Background(), g.Trace.Retimed(nil, enter, exit))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func (g *Graph) moved(t *testing.T, line int32, by int64) Clocks {
 	for i := g.Start[line]; i < g.Start[line+1]; i++ {
 		enter[i], exit[i] = enter[i]+by, exit[i]+by
 	}
-	off, err := Build(t.Context(), g.Trace.Retimed(enter, exit))
+	off, err := Build(t.Context(), g.Trace.Retimed(nil, enter, exit))
 	if err != nil {
 		t.Fatal(err)
 	}

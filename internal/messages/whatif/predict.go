@@ -85,7 +85,7 @@ func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
 // Columns are when operations begin and end in a replayed run, as columns of
 // their list.
 func (t *Times) Columns(s *logical.Structure) []logical.OpColumn {
-	ops := &s.Trace.Retimed(t.Enter, t.Exit).Ops
+	ops := &s.Trace.Retimed(t.Begin, t.Enter, t.Exit).Ops
 	return []logical.OpColumn{
 		{Name: "predicted_enter", Of: func(op int32) (int64, bool) { return s.Trace.NS(ops.Enter[s.First[op]]), true }},
 		{Name: "predicted_exit", Of: func(op int32) (int64, bool) { return s.Trace.NS(ops.Exit[s.First[op+1]-1]), true }},

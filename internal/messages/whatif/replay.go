@@ -25,6 +25,7 @@ func (w *Weights) Clone() *Weights {
 
 // Times are the results of a replay.
 type Times struct {
+	Begin       []int64 // of each line
 	Enter, Exit []int64
 	node        []int64
 	End         []int64 // of each line
@@ -41,6 +42,7 @@ func (g *Graph) Replay(w *Weights, t *Times) *Times {
 	if t == nil || len(t.Enter) != n {
 		t = &Times{Enter: make([]int64, n), Exit: make([]int64, n), node: make([]int64, len(g.Prev)), End: make([]int64, g.Lines()), Wait: make([]int64, g.Lines())}
 	}
+	t.Begin = append(t.Begin[:0], w.Begin...)
 	for p := range g.Begin {
 		t.End[p] = w.Begin[p] + w.Tail[p]
 		if i := g.Start[p]; i < g.Start[p+1] {

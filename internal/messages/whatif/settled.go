@@ -34,9 +34,7 @@ func (g *Graph) Settled(ctx context.Context) (*Graph, error) {
 	}
 	w := g.Recorded()
 	for _, r := range g.Trace.Calls.Ready {
-		if r.Call != g.Start[g.Line[r.Call]] { // before the first call a process may just begin later
-			w.Comp[r.Call] = max(0, w.Comp[r.Call]-r.Before)
-		}
+		w.Comp[r.Call] = max(0, w.Comp[r.Call]-r.Before)
 		w.Own[r.Call] = lowered(w.Own[r.Call], r.Inside, g.UsualOwn[r.Call])
 		for d := g.First[r.Call]; d < g.First[r.Call+1]; d++ {
 			if g.Deps.Kind[d] != dropped {
@@ -45,7 +43,7 @@ func (g *Graph) Settled(ctx context.Context) (*Graph, error) {
 		}
 	}
 	times := g.Replay(w, nil)
-	t := g.Trace.Retimed(times.Enter, times.Exit)
+	t := g.Trace.Retimed(times.Begin, times.Enter, times.Exit)
 	t.Calls.Ready = nil
 	return Build(ctx, t)
 }

@@ -58,7 +58,7 @@ func (a *analysis) predict(ctx context.Context, run *Trace, changes []string) (*
 		}
 	}
 	report, times := scenario.Predict()
-	moved := a.S.Retimed(a.S.Trace.Retimed(times.Enter, times.Exit))
+	moved := a.S.Retimed(a.S.Trace.Retimed(times.Begin, times.Enter, times.Exit))
 	a.predicted = &prediction{changes, report, a.Timeline.Retimed(moved)}
 	return a.predicted, nil
 }
