@@ -130,6 +130,10 @@ func (w *walker) readyWithout(list []otf2.AttributeValue) {
 		}
 		ticks := w.ticks(int64(min(list[i].Value.Bits, math.MaxInt64)))
 		c := &w.line
+		if w.now == w.first && len(c.enter) == 0 {
+			w.begun = ticks
+			continue
+		}
 		if w.call < 0 {
 			began := w.first
 			if n := len(c.exit); n > 0 {
@@ -312,7 +316,7 @@ func (t *Trace) joinCalls(lines []*timeline, order []int32, waiting *shelf) {
 			c.Polls = append(c.Polls, make([]int32, len(c.Enter)-len(c.Polls))...)
 		}
 		c.Start = append(c.Start, int32(len(c.Enter)))
-		t.Procs[p].First, t.Procs[p].Last = lines[row].first, lines[row].last
+		t.Procs[p].First, t.Procs[p].Last, t.Procs[p].Ready = lines[row].first, lines[row].last, lines[row].begun
 		t.room.use(callBytes*int64(len(l.enter)), waiting.Release)
 		*l = lineCalls{}
 	}

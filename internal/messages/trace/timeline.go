@@ -19,6 +19,7 @@ type timeline struct {
 	mpi     bool
 	first   int64
 	last    int64
+	begun   int64 // ticks without a processor just before the first event
 	repairs Repairs
 
 	frames Frames

@@ -114,6 +114,7 @@ type Process struct {
 	Ops      [2]int32
 	First    int64 // its first and last event
 	Last     int64
+	Ready    int64 // ticks, at least, without a processor just before its first event
 	Partial  bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // ReportReady is how long processes waited for a processor while others had them:
@@ -29,10 +30,13 @@ type ReportReady struct {
 // what another program did to the recording is no cause in the traced one, and
 // would hide those that are. It is g itself where nothing is known of that.
 func (g *Graph) Settled(ctx context.Context) (*Graph, error) {
-	if len(g.Trace.Calls.Ready) == 0 {
+	if g.alwaysReady() {
 		return g, nil
 	}
 	w := g.Recorded()
+	for p := range w.Begin {
+		w.Begin[p] -= g.lateStart(p)
+	}
 	for _, r := range g.Trace.Calls.Ready {
 		w.Comp[r.Call] = max(0, w.Comp[r.Call]-r.Before)
 		w.Own[r.Call] = lowered(w.Own[r.Call], r.Inside, g.UsualOwn[r.Call])
@@ -45,7 +49,21 @@ func (g *Graph) Settled(ctx context.Context) (*Graph, error) {
 	times := g.Replay(w, nil)
 	t := g.Trace.Retimed(times.Begin, times.Enter, times.Exit)
 	t.Calls.Ready = nil
+	for p := range t.Procs {
+		t.Procs[p].Ready = 0
+	}
 	return Build(ctx, t)
+}
+
+// alwaysReady tells that nothing is known of a process without a processor.
+func (g *Graph) alwaysReady() bool {
+	return len(g.Trace.Calls.Ready) == 0 && !slices.ContainsFunc(g.Trace.Procs, func(p trace.Process) bool { return p.Ready > 0 })
+}
+
+// lateStart is how much earlier a process would have begun with a processor: not
+// before the first of them, because they wait for each other until then.
+func (g *Graph) lateStart(p int) int64 {
+	return min(g.Trace.Procs[p].Ready, g.Begin[p]-g.First0)
 }
 
 // lowered takes some time away, but leaves what is usual.
@@ -62,21 +80,25 @@ func (g *Graph) span() int64 {
 
 // ready describes what was taken away; nil if nothing was.
 func (c *Causes) ready() *ReportReady {
-	list := c.recorded.Trace.Calls.Ready
-	if len(list) == 0 {
+	if c.recorded.alwaysReady() {
 		return nil
 	}
 	ns := c.Trace.NS
 	r := &ReportReady{Recorded: ns(c.recorded.span())}
 	of := make([]int64, c.Lines())
-	for _, one := range list {
-		for _, part := range []int64{one.Before, one.Inside} {
-			if part > 0 {
-				r.Times++
-				r.Max = max(r.Max, ns(part))
-				of[c.Line[one.Call]] += part
-			}
+	add := func(line int32, part int64) {
+		if part > 0 {
+			r.Times++
+			r.Max = max(r.Max, ns(part))
+			of[line] += part
 		}
+	}
+	for p := range of {
+		add(int32(p), c.recorded.lateStart(p))
+	}
+	for _, one := range c.recorded.Trace.Calls.Ready {
+		add(c.Line[one.Call], one.Before)
+		add(c.Line[one.Call], one.Inside)
 	}
 	for p, sum := range of {
 		r.Sum += ns(sum)

@@ -95,3 +95,43 @@ func TestSettledCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestSettledStart: a process that gets no processor begins later than the others,
+// and with one it begins as they do, but not before them.
+func TestSettledStart(t *testing.T) {
+	const late = 10_000_000
+	quiet := simulate(t, 4, func(p *mpiprog.Program) {
+		noisyRing(p, 5, func(int, int) float64 { return 2 })
+	})
+	w := quiet.Recorded()
+	w.Begin[2] += late
+	times := quiet.Replay(w, nil)
+	noisy, err := Build(t.Context(), quiet.Trace.Retimed(times.Begin, times.Enter, times.Exit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if noisy.Begin[2] != quiet.Begin[2]+late {
+		t.Fatalf("begins at %d, want %d", noisy.Begin[2], quiet.Begin[2]+late)
+	}
+	started := func(gains []ReportGain) bool {
+		return slices.ContainsFunc(gains, func(e ReportGain) bool { return e.Kind == ByStart.String() })
+	}
+	if !started(ranked(t, noisy).Report(9, Clocks{}).Gains) {
+		t.Error("the late start is no cause, where nothing is known of a processor")
+	}
+	noisy.Trace.Procs[2].Ready = 5 * late
+	settled, err := noisy.Settled(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(settled.Begin, quiet.Begin) || !slices.Equal(settled.Enter, quiet.Enter) || !slices.Equal(settled.Exit, quiet.Exit) {
+		t.Errorf("begins %v, want %v", settled.Begin, quiet.Begin)
+	}
+	r := ranked(t, noisy).Report(9, Clocks{})
+	if started(r.Gains) {
+		t.Errorf("the late start is a cause: %+v", r.Gains)
+	}
+	if r.Run.Ready == nil || r.Run.Ready.Sum != late || r.Run.Ready.Times != 1 {
+		t.Errorf("%+v, want once %d ns without a processor", r.Run.Ready, late)
+	}
+}

@@ -76,12 +76,13 @@ func TestReady(t *testing.T) {
 }
 
 // TestReadyRecords: what is said before an entry belongs to the computation, what
-// is said before an exit to the call, and neither is longer than that.
+// is said before an exit to the call, and neither is longer than that; before the
+// first event it belongs to the beginning.
 func TestReadyRecords(t *testing.T) {
 	dir := t.TempDir()
 	ready := func(time, ns uint64) []byte { return long(time, kReady, 0, 0, 0, 0, ns, 0) }
 	region := uint32(slices.Index(regions(), "MPI_Barrier"))
-	write(t, dir, "rank.0", rankBytes(0, 1, world, short(1100, kEnter, 0),
+	write(t, dir, "rank.0", rankBytes(0, 1, world, ready(1100, 700), short(1100, kEnter, 0),
 		short(2000, kEnter, region), short(2100, kLeave, region),
 		ready(4000, 1500), short(4000, kEnter, region), short(4100, kLeave, region),
 		short(5000, kEnter, region), ready(8000, 2000), short(8000, kLeave, region),
@@ -92,8 +93,12 @@ func TestReadyRecords(t *testing.T) {
 	}
 	printed(t, archive)
 	want := []trace.Ready{{Call: 1, Before: 1500}, {Call: 2, Inside: 2000}, {Call: 3, Before: 100, Inside: 200}}
-	if d := cmp.Diff(want, open(t, archive).Calls.Ready); d != "" {
+	got := open(t, archive)
+	if d := cmp.Diff(want, got.Calls.Ready); d != "" {
 		t.Error(d)
+	}
+	if got := got.Procs[0].Ready; got != 700 {
+		t.Errorf("%d ns without a processor before the first event, want 700", got)
 	}
 }
 

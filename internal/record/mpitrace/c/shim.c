@@ -1030,9 +1030,9 @@ static void start(void)
 	add_comm(MPI_COMM_WORLD, NONE);
 	add_comm(MPI_COMM_SELF, NONE);
 	keep_maps(dir);
-	PMPI_Barrier(MPI_COMM_WORLD); /* what the recorder waits for is no time of the program */
-	edge();                       /* from here on it is known */
-	put(ENTER, PROGRAM);
+	edge(); /* from here on waiting for a processor is known */
+	PMPI_Barrier(MPI_COMM_WORLD); /* no time of the program */
+	put_at(edge(), ENTER, PROGRAM);
 }
 
 static void stop(void)
