@@ -13,10 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/loops/tree"
@@ -63,8 +67,8 @@ rebuilt from the instructions that make references, and marked with ≈; loops
 around them that make none are told from addresses that begin anew after equally
 many turns.
 
-Of - (standard input) the references are kept in memory, because they are read
-twice; a file is read in parts.
+What comes from - (standard input) is kept in a temporary file, packed, because it
+is read more than once.
 
 With two traces, loops are paired by their text and function.
 
@@ -122,7 +126,10 @@ func (f *loopsFlags) run(ctx context.Context, out io.Writer, paths []string) err
 
 // build counts the loops of one trace.
 func (f *loopsFlags) build(ctx context.Context, path string) (*tree.Tree, error) {
-	file, err := tree.OpenFile(path, os.Stdin)
+	if path == formats.Stdin {
+		return f.buildStdin(ctx)
+	}
+	file, err := tree.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +155,44 @@ func (f *loopsFlags) build(ctx context.Context, path string) (*tree.Tree, error)
 	return buildTree(ctx, file)
 }
 
+// buildStdin counts the loops of a trace that comes through a pipe, whatever its
+// length.
+func (f *loopsFlags) buildStdin(ctx context.Context) (*tree.Tree, error) {
+	line := term.NewProgress(os.Stderr, "loops")
+	packed, err := compressed.Pack(&counted{Reader: os.Stdin, say: func(n int64) { line.Say("keeping standard input, " + term.Bytes(n)) }})
+	if err != nil {
+		return nil, err
+	}
+	path, remove, err := dataset.Spool(ctx, packed)
+	line.Done()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	t, err := f.build(ctx, path)
+	if err != nil {
+		return nil, foreign.Renamed(err, path, foreign.StdinName)
+	}
+	return t, nil
+}
+
+// counted says how much of a stream has come.
+type counted struct {
+	io.Reader
+	say  func(n int64)
+	n    int64
+	said int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.n += int64(n); c.n-c.said >= 1<<20 {
+		c.said = c.n
+		c.say(c.n)
+	}
+	return n, err
+}
+
 // buildTree builds the tree with progress.
 func buildTree(ctx context.Context, file *tree.File) (*tree.Tree, error) {
 	line := term.NewProgress(os.Stderr, "loops")
@@ -157,7 +202,7 @@ func buildTree(ctx context.Context, file *tree.File) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Notes = append(slices.Clone(file.Notes), t.Notes...)
+	t.Notes = append(slices.Clone(file.Notes()), t.Notes...)
 	return t, nil
 }
 

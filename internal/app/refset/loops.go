@@ -71,7 +71,7 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(),
 	if s.path == "" || s.path == formats.Stdin {
 		return nil, wrong("--by loop: the trace is read twice; give it as a file")
 	}
-	file, err := tree.OpenFile(s.path, nil)
+	file, err := tree.OpenFile(s.path)
 	if err != nil {
 		return nil, err
 	}

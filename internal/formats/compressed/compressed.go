@@ -72,6 +72,74 @@ func Head(head []byte) (start []byte, packed bool) {
 	return out[:n], true
 }
 
+// Pack packs what is read from r, quickly, unless it is packed already.
+func Pack(r io.Reader) (io.Reader, error) {
+	p := &packing{in: bufio.NewReaderSize(r, 1<<20)}
+	var err error
+	p.z, err = zstd.NewWriter(&p.packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	return p, err
+}
+
+type packing struct {
+	in      *bufio.Reader
+	z       *zstd.Encoder
+	packed  bytes.Buffer // what was not read yet
+	begun   bool
+	as      bool // it is passed on as it is
+	flushed bool // the first block was
+	ended   bool
+}
+
+func (p *packing) Read(dst []byte) (int, error) {
+	if !p.begun { // not before somebody reads: a stream may let wait
+		head, err := p.in.Peek(magicSize)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		p.begun, p.as = true, isPacked(head)
+	}
+	if p.as {
+		return p.in.Read(dst)
+	}
+	for p.packed.Len() == 0 && !p.ended {
+		if err := p.more(); err != nil {
+			return 0, err
+		}
+	}
+	return p.packed.Read(dst)
+}
+
+// more packs what the stream has next.
+func (p *packing) more() error {
+	_, err := p.in.Peek(1)
+	if err == io.EOF {
+		p.ended = true
+		return p.z.Close()
+	}
+	if err != nil {
+		return err
+	}
+	here, _ := p.in.Peek(p.in.Buffered())
+	if !p.flushed {
+		here = here[:min(len(here), firstBlock)]
+	}
+	if _, err := p.z.Write(here); err != nil {
+		return err
+	}
+	if !p.flushed {
+		p.flushed = true
+		if err := p.z.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err = p.in.Discard(len(here))
+	return err
+}
+
+// firstBlock is how much is packed by itself, so that Head of a few kilobytes shows
+// what it is.
+const firstBlock = 8 << 10
+
 func isPacked(head []byte) bool {
 	return slices.ContainsFunc(packers, func(p packer) bool { return bytes.HasPrefix(head, []byte(p.magic)) })
 }

@@ -3,11 +3,14 @@ package compressed
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
@@ -64,6 +67,56 @@ func TestUnpack(t *testing.T) {
 	}
 	if got, packed := Head([]byte("plain")); packed || string(got) != "plain" {
 		t.Errorf("Head of plain text = %q", got)
+	}
+}
+
+// What is packed is what was there, also if it was packed before, and its head shows
+// what it is.
+func TestPack(t *testing.T) {
+	text := &strings.Builder{}
+	for i := range 200_000 {
+		fmt.Fprintf(text, "0x%x: R 0x%x\n", 0x400000+i%7*4, i*2654435761)
+	}
+	whole := text.String()
+	for name, in := range map[string]string{"text": whole, "empty": "", "a byte": "x", "packed": string(pack(t, writers["gzip"], whole))} {
+		for slow, from := range map[string]io.Reader{"": strings.NewReader(in), " in bytes": iotest.OneByteReader(strings.NewReader(in[:min(len(in), 30_000)]))} {
+			r, err := Pack(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := in
+			if slow != "" {
+				want = in[:min(len(in), 30_000)]
+			}
+			if name == "packed" {
+				if string(got) != want {
+					t.Errorf("%s%s: was packed again", name, slow)
+				}
+				continue
+			}
+			u, err := Reader(bytes.NewReader(got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back, err := io.ReadAll(u); err != nil || string(back) != want {
+				t.Errorf("%s%s: %d bytes came back (%v), want %d", name, slow, len(back), err, len(want))
+			}
+			if start, _ := Head(got[:min(len(got), 4096)]); slow == "" && name == "text" && len(start) < 4096 {
+				t.Errorf("the head shows %d bytes", len(start))
+			}
+		}
+	}
+	broken := errors.New("broken pipe")
+	r, err := Pack(io.MultiReader(strings.NewReader(whole), iotest.ErrReader(broken)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r); !errors.Is(err, broken) {
+		t.Errorf("a stream that breaks off: %v", err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/refs"
@@ -59,15 +58,5 @@ func TestBuildIsCancelled(t *testing.T) {
 				t.Errorf("error = %v, %d stages were told", err, len(last))
 			}
 		})
-	}
-}
-
-func TestStandardInputIsKept(t *testing.T) {
-	f, err := tree.OpenFile("-", strings.NewReader("== a\n L 1000,8\n S 1008,8\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all := strings.Join(f.Notes, "\n"); !strings.Contains(all, "its 2 references are kept in memory, 80 B") {
-		t.Errorf("notes: %s", all)
 	}
 }

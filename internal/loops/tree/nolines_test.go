@@ -2,6 +2,8 @@ package tree_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,11 +19,18 @@ func TestLoopsWithoutLines(t *testing.T) {
 		for i := range 20 {
 			fmt.Fprintf(text, "I  %x,3\n L %x,8\nI  %x,3\n S %x,8\n", base, 0x1000+8*i, base+3, 0x2000)
 		}
-		f, err := tree.OpenFile("-", strings.NewReader(text.String()))
+		path := filepath.Join(t.TempDir(), "trace")
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := tree.OpenFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
+		if f.Format != "lackey" { // which says where its program was loaded
+			t.Errorf("the format is %q", f.Format)
+		}
 		found, err := tree.Build(t.Context(), f.Input)
 		if err != nil {
 			t.Fatal(err)

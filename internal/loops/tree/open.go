@@ -2,14 +2,9 @@ package tree
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"unsafe"
 
-	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/run"
@@ -20,43 +15,47 @@ import (
 type File struct {
 	Input
 	Format string
-	Notes  []string // of its reader
 	run    *run.Run
+	about  *refs.About // of the newest reader
 }
 
-// OpenFile opens a run or a foreign trace; "-" is standard input, which is kept
-// in memory because it is read twice.
-func OpenFile(path string, stdin io.Reader) (*File, error) {
+// Notes are what the reader of the trace has to say, once it was read.
+func (f *File) Notes() []string {
+	if f.about == nil {
+		return nil
+	}
+	return f.about.Notes
+}
+
+// OpenFile opens a run or a foreign trace. It is read more than once, so that it
+// cannot be a stream.
+func OpenFile(path string) (*File, error) {
 	f := &File{}
 	f.Open = func() (refs.Reader, error) {
-		src, _, err := formats.OpenRefs(path, stdin)
-		return src, err
-	}
-	if path == formats.Stdin {
-		src, format, err := formats.OpenRefs(path, stdin)
+		src, _, err := formats.OpenRefs(path, nil)
 		if err != nil {
 			return nil, err
 		}
-		all, err := refs.All(src)
-		if err != nil {
-			return nil, err
-		}
-		f.Format, f.Notes = format, append(slices.Clone(src.About().Notes),
-			fmt.Sprintf("standard input is read twice, so its %s are kept in memory, %s; a file is read in parts", term.Counted(len(all), "reference"), term.Bytes(len(all)*int(unsafe.Sizeof(refs.Ref{})))))
-		f.Open = func() (refs.Reader, error) { return &kept{about: src.About(), left: all}, nil }
+		f.about = src.About()
+		return src, nil
 	}
 	f.Source = func(name string) []byte {
 		text, _ := os.ReadFile(name) // a trace may be of another machine
 		return text
 	}
 	if !run.IsRun(path) {
+		found, err := formats.Identify(path)
+		if err != nil {
+			return nil, err
+		}
+		f.Format = found.Format.Name
 		return f, nil
 	}
 	r, err := run.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f.run, f.Format, f.Notes = r, r.Format, r.Warnings
+	f.run, f.Format = r, r.Format
 	if f.Flow, err = flow.Read(r); err != nil {
 		r.Close()
 		return nil, err
@@ -90,22 +89,4 @@ func (f *File) Close() error {
 		err = f.Flow.Close()
 	}
 	return errors.Join(err, f.run.Close())
-}
-
-// kept is references in memory.
-type kept struct {
-	about *refs.About
-	left  []refs.Ref
-}
-
-func (k *kept) About() *refs.About { return k.about }
-func (k *kept) Close() error       { return nil }
-
-func (k *kept) Read(dst []refs.Ref) (int, error) {
-	n := copy(dst, k.left)
-	k.left = k.left[n:]
-	if len(k.left) == 0 {
-		return n, io.EOF
-	}
-	return n, nil
 }

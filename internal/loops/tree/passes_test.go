@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -39,6 +40,24 @@ func (w way) built(t *testing.T) (*Tree, []uint64) {
 		t.Fatal(err)
 	}
 	return found, inside
+}
+
+// kept is references in memory.
+type kept struct {
+	about *refs.About
+	left  []refs.Ref
+}
+
+func (k *kept) About() *refs.About { return k.about }
+func (k *kept) Close() error       { return nil }
+
+func (k *kept) Read(dst []refs.Ref) (int, error) {
+	n := copy(dst, k.left)
+	k.left = k.left[n:]
+	if len(k.left) == 0 {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // nest says the loops of a tree, outermost first: trips in entries.

@@ -89,7 +89,7 @@ func recordTree(t *testing.T, program string, backend reftrace.Backend) *tree.Tr
 	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
-	f, err := tree.OpenFile(path, nil)
+	f, err := tree.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestRebuilt(t *testing.T) {
 	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
-	f, err := tree.OpenFile(path, os.Stdin)
+	f, err := tree.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func New(path, format, binary string) (*Refs, error) {
 		return src, err
 	}, Set: func(ctx context.Context, where string) (*refset.Set, error) {
 		return refset.Open(ctx, path, refset.Options{Binary: binary, Where: where})
-	}, locality: newLocality(nil), loops: newLoopTable(func() (*tree.File, error) { return tree.OpenFile(path, nil) })}
+	}, locality: newLocality(nil), loops: newLoopTable(func() (*tree.File, error) { return tree.OpenFile(path) })}
 	if binary == "" {
 		return r, nil
 	}
