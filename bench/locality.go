@@ -54,17 +54,20 @@ func locality(ctx context.Context, dir, isobath string) ([]Result, error) {
 	return streamed(ctx, program, isobath, results)
 }
 
-// streamed is how much more memory the command takes for four times as many references
-// that come as text through a pipe.
+// streamed is how much more memory verbs take for four times as many references that
+// come as text through a pipe.
 func streamed(ctx context.Context, program, isobath string, results []Result) ([]Result, error) {
-	var took [2]usage
-	for i, n := range []string{"5000000", "20000000"} {
-		var err error
-		if took[i], err = measure(ctx, 1, "sh", "-c", `"$1" text "$3" | "$2" reuse - --json`, "sh", program, isobath, n); err != nil {
-			return results, err
+	for _, verb := range []struct{ name, row string }{{"reuse", "locality-stream-growth"}, {"cycles", "cycles-stream-growth"}, {"loops", "loops-stream-growth"}} {
+		var took [2]usage
+		for i, n := range []string{"5000000", "20000000"} {
+			var err error
+			if took[i], err = measure(ctx, 1, "sh", "-c", `"$1" text "$3" | "$2" "$4" - --json`, "sh", program, isobath, n, verb.name); err != nil {
+				return results, err
+			}
 		}
+		results = append(results, limit(verb.row, took[1].rss/took[0].rss, "ratio", 1.2))
 	}
-	return append(results, limit("locality-stream-growth", took[1].rss/took[0].rss, "ratio", 1.2)), nil
+	return results, nil
 }
 
 func isFolder(path string) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -80,7 +81,7 @@ is passed once per turn.`,
 	return cmd
 }
 
-func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error {
+func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) (err error) {
 	opts, err := f.options()
 	if err != nil {
 		return err
@@ -94,6 +95,8 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	if err != nil {
 		return err
 	}
+	in.Files = &cycle.Files{}
+	defer func() { err = errors.Join(err, in.Files.Close()) }()
 	if opts.Loops, err = f.loops(ctx, path, src.About()); err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (f *cyclesFlags) loops(ctx context.Context, path string, about *refs.About)
 	if path == formats.Stdin || about.Has&refs.HasPC == 0 {
 		return nil, nil
 	}
-	file, err := tree.OpenFile(path, nil)
+	file, err := tree.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -172,12 +172,17 @@ func analyseWithin(ctx context.Context, tr *Trace, o Options, claim *budget.Clai
 		return nil, err
 	}
 	var err error
-	a.Points, err = Windows(ctx, tr.Syms, a.opts.Window)
+	most := a.mostPoints()
+	a.Points, err = windows(ctx, tr.files, tr.Syms, a.opts.Window, most)
 	if short := new(shortError); errors.As(err, &short) {
-		a.Points, a.Walk = &Points{Window: a.opts.Window, Syms: tr.Syms}, newWalk(nil, 0)
+		a.Points = &Points{Window: a.opts.Window, Syms: tr.Syms}
+		a.Walk = newWalk(a.Points)
 		a.Matrix = &Matrix{}
 		a.note("%v", short)
 		return a.Result, nil
+	}
+	if errors.Is(err, errManyPoints) {
+		return nil, a.tooMany(most, true)
 	}
 	if err != nil {
 		return nil, err
@@ -186,7 +191,7 @@ func analyseWithin(ctx context.Context, tr *Trace, o Options, claim *budget.Clai
 	if err := a.measure(ctx); err != nil {
 		return nil, err
 	}
-	a.Walk = newWalk(a.Points.Index, a.Points.Len())
+	a.Walk = newWalk(a.Points)
 	for i, prime := range o.Primes {
 		last := i == len(o.Primes)-1
 		err := a.classify(ctx, prime, last)

@@ -34,7 +34,7 @@ type candidate struct {
 // finish groups the lifted bars, finds in each group the classes that windows
 // count exactly, chooses one for every bar, and smooths them.
 func (a *analysis) finish(ctx context.Context, b *basis, need int) error {
-	ret, err := follow(ctx, a.Points.Index, a.Walk, a.Points.Len(), b.turns)
+	ret, err := follow(ctx, a.Points, a.Walk, b.turns)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"sort"
 	"time"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -31,15 +33,7 @@ func (a *analysis) fits(bytes int64) bool {
 // chooseCap is the largest eps to look at when the user names none, and the
 // note to give if memory lowers it. The memory of the distances is claimed.
 func (a *analysis) chooseCap(n int) (int, string, error) {
-	o := &a.opts
-	want := o.Cap
-	if want == 0 {
-		want = DefaultCap
-		if n <= fewPoints {
-			want = o.Window
-		}
-	}
-	want = min(want, o.Window)
+	want := a.wantedCap(n)
 	for c := want; c >= 2; c-- {
 		if !a.fits(matrixBytes(n, c)) {
 			continue
@@ -53,16 +47,47 @@ func (a *analysis) chooseCap(n int) (int, string, error) {
 	if want < 2 {
 		return want, "", nil
 	}
-	return 0, "", &TooManyError{Points: n, Bytes: matrixBytes(n, 2), Memory: min(o.Memory, a.claim.Left())}
+	return 0, "", a.tooMany(n, false)
+}
+
+// wantedCap is the largest eps to look at of n points.
+func (a *analysis) wantedCap(n int) int {
+	want := a.opts.Cap
+	if want == 0 {
+		want = DefaultCap
+		if n <= fewPoints {
+			want = a.opts.Window
+		}
+	}
+	return min(want, a.opts.Window)
+}
+
+// mostPoints is how many points the memory allows: of a trace with more, none but
+// those need be numbered, and there may be as many as there are references.
+func (a *analysis) mostPoints() int {
+	if a.opts.Landmarks > 0 || a.wantedCap(math.MaxInt) < 2 { // then distances are not of all of them
+		return math.MaxInt
+	}
+	allowed := min(a.opts.Memory, a.claim.Left())
+	return sort.Search(maxPoints+1, func(n int) bool { return matrixBytes(n+1, 2) > allowed })
+}
+
+func (a *analysis) tooMany(points int, more bool) error {
+	return &TooManyError{Points: points, More: more, Bytes: matrixBytes(points, 2), Memory: min(a.opts.Memory, a.claim.Left())}
 }
 
 // TooManyError says that the points do not fit into memory at any cap.
 type TooManyError struct {
 	Points        int
+	More          bool // there are more than those, and nobody counted
 	Bytes, Memory int64
 }
 
 func (e *TooManyError) Error() string {
+	if e.More {
+		return fmt.Sprintf("there are more than %d distinct windows, and the distances of those alone need all of the %s that are allowed; use --symbol pc, --every, --range, --landmarks or --memory",
+			e.Points, term.Bytes(e.Memory))
+	}
 	return fmt.Sprintf("%d distinct windows need %s for their distances, %s are allowed; use --symbol pc, --every, --range, --landmarks or --memory",
 		e.Points, term.Bytes(e.Bytes), term.Bytes(e.Memory))
 }

@@ -285,7 +285,7 @@ func shuffled(t *testing.T, tr *Trace, seed uint64) *analysis {
 	if err := a.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a.Walk = newWalk(q.Index, q.Len())
+	a.Walk = newWalk(q)
 	if err := a.classify(t.Context(), 47, true); err != nil {
 		t.Fatal(err)
 	}

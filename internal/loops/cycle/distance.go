@@ -31,10 +31,7 @@ func Distances(ctx context.Context, p *Points, limit int) (*Matrix, error) {
 		return nil, fmt.Errorf("%d distinct windows, more than %d; use --symbol pc, --every or --range", n, maxPoints)
 	}
 	m := &Matrix{N: n, Cap: min(limit, p.Window), D: make([]uint8, n*n)}
-	symbols := 0
-	for _, s := range p.Syms {
-		symbols = max(symbols, int(s)+1)
-	}
+	symbols := p.symbols()
 	// Rows grow, so workers take them one at a time from the longest down.
 	mine := make([]*myers, parallel.Workers())
 	err := parallel.Each(ctx, n, func(_ context.Context, w, k int) error {

@@ -3,6 +3,8 @@ package cycle
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"math"
 )
 
 // Fold is one round of folding a trace: the loop that was folded, and how much
@@ -15,12 +17,7 @@ type Fold struct {
 	Most     int
 	Records  int // of the trace after folding
 	From, To Position
-	Runs     []Run
 }
-
-// Run is one entry of a folded loop: Times turns, of which the one that starts
-// at record At of the folded trace is kept.
-type Run struct{ At, Times int32 }
 
 // FoldLoops folds the innermost loop of a trace to a single turn, then the
 // innermost loop of what remains, and so on, at most levels times. The loop is
@@ -34,15 +31,17 @@ func FoldLoops(ctx context.Context, tr *Trace, window, levels int) (*Trace, []Fo
 		if len(tr.Syms) < 2*window {
 			break
 		}
-		p, err := Windows(ctx, tr.Syms, window)
+		period, err := tr.period(ctx, window)
 		if err != nil {
 			return nil, nil, err
 		}
-		period := commonGap(p)
 		if period == 0 {
 			break
 		}
-		next, found := tr.fold(period)
+		next, found, err := tr.fold(ctx, period)
+		if err != nil {
+			return nil, nil, err
+		}
 		if len(found) == 0 {
 			break
 		}
@@ -50,6 +49,17 @@ func FoldLoops(ctx context.Context, tr *Trace, window, levels int) (*Trace, []Fo
 		tr = next
 	}
 	return tr, folds, nil
+}
+
+// period is how long the innermost loop is; 0 if nothing repeats.
+func (tr *Trace) period(ctx context.Context, window int) (period int, err error) {
+	files := tr.files.own()
+	defer func() { err = errors.Join(err, files.Close()) }()
+	p, err := windows(ctx, files, tr.Syms, window, math.MaxInt)
+	if err != nil {
+		return 0, err
+	}
+	return commonGap(p), nil
 }
 
 // commonGap is the most frequent distance between visits of the most visited
@@ -63,14 +73,16 @@ func commonGap(p *Points) int {
 	}
 	gaps := map[int]int{}
 	last := -1
-	for t, u := range p.Index {
-		if int(u) != best {
-			continue
+	for from, part := range p.files.parts(p.Index) {
+		for i, u := range part {
+			if int(u) != best {
+				continue
+			}
+			if last >= 0 {
+				gaps[from+i-last]++
+			}
+			last = from + i
 		}
-		if last >= 0 {
-			gaps[t-last]++
-		}
-		last = t
 	}
 	gap, most := 0, 0
 	for g, n := range gaps {
@@ -84,16 +96,18 @@ func commonGap(p *Points) int {
 // fold keeps one copy of every block of the given length that repeats. Loops of
 // equal length are told apart by what they repeat, wherever in a turn the first
 // copy begins.
-func (tr *Trace) fold(period int) (*Trace, []Fold) {
+func (tr *Trace) fold(ctx context.Context, period int) (*Trace, []Fold, error) {
 	out := *tr
 	out.Syms, out.Where, out.Ops, out.Object, out.Strides, out.Levels = nil, nil, nil, nil, nil, nil
 	var folds []Fold
 	known := map[string]int{}
 	syms := tr.Syms
+	kept := &strand{files: tr.files}
+	where := &strand{files: tr.files}
 	keep := func(from, to int) {
-		out.Syms = append(out.Syms, syms[from:to]...)
+		kept.add(syms[from:to]...)
 		if tr.Where != nil && tr.Symbol != PC {
-			out.Where = append(out.Where, tr.Where[from:to]...)
+			where.add(tr.Where[from:to]...)
 		}
 		if tr.Ops != nil {
 			out.Ops = append(out.Ops, tr.Ops[from:to]...)
@@ -104,7 +118,14 @@ func (tr *Trace) fold(period int) (*Trace, []Fold) {
 			out.Levels = append(out.Levels, tr.Levels[from:to]...)
 		}
 	}
-	for i := 0; i < len(syms); {
+	for i, last := 0, 0; i < len(syms); {
+		if i/partLength != last/partLength {
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			tr.files.release()
+		}
+		last = i
 		n := 1
 		for i+(n+1)*period <= len(syms) && equalBlocks(syms, i, i+n*period, period) {
 			n++
@@ -123,9 +144,16 @@ func (tr *Trace) fold(period int) (*Trace, []Fold) {
 			f.From, f.To = tr.span(i, period)
 			folds = append(folds, f)
 		}
-		folds[k].add(len(out.Syms), n)
+		folds[k].add(n)
 		keep(i, i+period)
 		i += n * period
+	}
+	var err error
+	if out.Syms, err = kept.all(); err != nil {
+		return nil, nil, err
+	}
+	if out.Where, err = where.all(); err != nil {
+		return nil, nil, err
 	}
 	if tr.Symbol == PC && tr.Where != nil {
 		out.Where = out.Syms
@@ -133,7 +161,7 @@ func (tr *Trace) fold(period int) (*Trace, []Fold) {
 	for k := range folds {
 		folds[k].Records = len(out.Syms)
 	}
-	return &out, folds
+	return &out, folds, nil
 }
 
 // rotated is a key that a block shares with its rotations: the least of them.
@@ -157,14 +185,13 @@ func rotated(block []uint32) string {
 	return string(key)
 }
 
-func (f *Fold) add(at, times int) {
+func (f *Fold) add(times int) {
 	if f.Entries == 0 || times < f.Least {
 		f.Least = times
 	}
 	f.Most = max(f.Most, times)
 	f.Entries++
 	f.Turns += int64(times)
-	f.Runs = append(f.Runs, Run{int32(at), int32(times)})
 }
 
 func equalBlocks(s []uint32, a, b, n int) bool {

@@ -10,12 +10,10 @@ import (
 // other, always the point farthest from those chosen. With cover radius r every
 // bar longer than 4r survives, moved by at most 2r; shorter ones may be lost.
 func (a *analysis) useLandmarks(ctx context.Context) error {
+	var err error
 	p := a.Points
 	n := p.Len()
-	symbols := 0
-	for _, s := range p.Syms {
-		symbols = max(symbols, int(s)+1)
-	}
+	symbols := p.symbols()
 	my := newMyers(symbols, p.Window, p.Window)
 	nearest := make([]uint8, n)
 	owner := make([]uint32, n)
@@ -49,7 +47,9 @@ func (a *analysis) useLandmarks(ctx context.Context) error {
 		return fmt.Errorf("%d landmarks cover %d points only within %d edits; beyond %d no bar can be trusted: use more --landmarks, or --symbol pc",
 			len(chosen), n, radius, maxCover)
 	}
-	a.Points = p.onto(chosen, owner)
+	if a.Points, err = p.onto(chosen, owner); err != nil {
+		return err
+	}
 	a.CoverRadius = radius
 	a.note("%d of %d points were used as landmarks with cover radius %d: bars of persistence above %d are kept, moved by at most %d; shorter ones may be missing",
 		len(chosen), n, radius, 4*radius, 2*radius)
@@ -61,14 +61,18 @@ func (a *analysis) useLandmarks(ctx context.Context) error {
 const maxCover = 2
 
 // onto moves every window to the landmark that owns its point.
-func (p *Points) onto(chosen []int, owner []uint32) *Points {
-	q := &Points{Window: p.Window, Syms: p.Syms, Index: make([]uint32, len(p.Index)), Visits: make([]uint32, len(chosen))}
+func (p *Points) onto(chosen []int, owner []uint32) (*Points, error) {
+	q := &Points{Window: p.Window, Syms: p.Syms, Visits: make([]uint32, len(chosen)), files: p.files}
 	for _, c := range chosen {
 		q.First = append(q.First, p.First[c])
 	}
-	for t, u := range p.Index {
-		q.Index[t] = owner[u]
-		q.Visits[owner[u]]++
-	}
-	return q
+	var err error
+	q.Index, err = p.files.fill(len(p.Index), func(from int, index []uint32) error {
+		for i, u := range p.Index[from : from+len(index)] {
+			index[i] = owner[u]
+			q.Visits[owner[u]]++
+		}
+		return nil
+	})
+	return q, err
 }

@@ -89,13 +89,15 @@ func (a *analysis) lines(c *Class) {
 	}
 	weight := make([]float64, len(tr.Sites))
 	total := 0.0
-	for t := at; t < at+n && t+1 < len(index); t++ {
-		w := 0.0
-		if index[t] != index[t+1] {
-			w = math.Abs(c.steps[a.Walk.Step(index[t], index[t+1])])
+	for from, part := range a.Points.files.parts(index[at:min(at+n, len(index)-1)]) {
+		for i := range part {
+			t, w := at+from+i, 0.0
+			if index[t] != index[t+1] {
+				w = math.Abs(c.steps[a.Walk.Step(index[t], index[t+1])])
+			}
+			weight[tr.Where[t]] += w
+			total += w
 		}
-		weight[tr.Where[t]] += w
-		total += w
 	}
 	if total == 0 {
 		return
@@ -300,13 +302,7 @@ func (a *analysis) between(ctx context.Context) ([][]int64, error) {
 	for u := range at {
 		isMarker[u] = true
 	}
-	for t, u := range a.Points.Index {
-		if t&0xfffff == 0xfffff && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if !isMarker[u] {
-			continue
-		}
+	visit := func(u uint32) {
 		for _, i := range at[u] {
 			for j := range n {
 				seen[j][i] = begun[j]
@@ -320,6 +316,16 @@ func (a *analysis) between(ctx context.Context) ([][]int64, error) {
 				seen[j][i] = false
 			}
 			begun[j] = true
+		}
+	}
+	for _, part := range a.Points.files.parts(a.Points.Index) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, u := range part {
+			if isMarker[u] {
+				visit(u)
+			}
 		}
 	}
 	return within, nil

@@ -21,7 +21,7 @@ func (a *analysis) fitWindow(ctx context.Context) error {
 		return nil
 	}
 	a.opts.Window = DefaultWindow
-	period, err := shortestPeriod(ctx, a.Trace.Syms)
+	period, err := shortestPeriod(ctx, a.Trace.files, a.Trace.Syms)
 	if err != nil || period == 0 {
 		return err
 	}
@@ -33,25 +33,28 @@ func (a *analysis) fitWindow(ctx context.Context) error {
 
 // shortestPeriod is the shortest length, from leastPeriod up to the usual window, of turns
 // that follow each other unchanged in a good part of the trace; 0 if there is none.
-func shortestPeriod(ctx context.Context, syms []uint32) (int, error) {
+func shortestPeriod(ctx context.Context, files *Files, syms []uint32) (int, error) {
 	var alike [DefaultWindow]int  // by period: references in a row that are as one period before
 	var within [DefaultWindow]int // by period: references of such turns
-	for t, s := range syms {
-		if t&0xfffff == 0xfffff && ctx.Err() != nil {
+	for from, part := range files.parts(syms) {
+		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		for p := 1; p < min(t+1, DefaultWindow); p++ {
-			if syms[t-p] == s {
-				alike[p]++
-			} else {
-				alike[p] = 0
-			}
-			switch {
-			case alike[p] < p || repeatsWithin(alike[:], p):
-			case alike[p] == p: // the second turn is complete, and so was the first
-				within[p] += 2 * p
-			default:
-				within[p]++
+		for i, s := range part {
+			t := from + i
+			for p := 1; p < min(t+1, DefaultWindow); p++ {
+				if syms[t-p] == s {
+					alike[p]++
+				} else {
+					alike[p] = 0
+				}
+				switch {
+				case alike[p] < p || repeatsWithin(alike[:], p):
+				case alike[p] == p: // the second turn is complete, and so was the first
+					within[p] += 2 * p
+				default:
+					within[p]++
+				}
 			}
 		}
 	}

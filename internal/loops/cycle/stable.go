@@ -63,30 +63,63 @@ func (a *analysis) partsPassed(m []uint32) (head, tail []uint64) {
 // beginning or at its end and is passed as often, looked for up to twice the length
 // of windows here. The ends of the trace may cost one.
 func (a *analysis) mostSame(marker uint32) int {
-	index := a.Points.Index
-	at := make([]int, 0, a.Points.Visits[marker])
-	for t, u := range index {
-		if u == marker {
-			at = append(at, t)
-		}
-	}
-	middle := at[len(at)/2] // the ends of the trace do not cut this one
-	longer := func(direction int) int {
+	after, before := &sameAround{direction: 1}, &sameAround{direction: -1}
+	index, middle := a.Points.Index, a.visit(marker, int(a.Points.Visits[marker])/2) // the ends of the trace do not cut this one
+	for _, s := range []*sameAround{after, before} {
 		for j := 1; j <= a.Points.Window; j++ {
-			like := middle + j*direction
+			like := middle + j*s.direction
 			if like < 0 || like >= len(index) {
-				return j - 1
+				break
 			}
-			others := 0
-			for _, t := range at {
-				if t += j * direction; t < 0 || t >= len(index) || index[t] != index[like] {
-					if others++; others > 1 {
-						return j - 1
-					}
-				}
+			s.like = append(s.like, index[like])
+		}
+		s.others = make([]int, len(s.like))
+	}
+	for from, part := range a.Points.files.parts(index) {
+		for i, u := range part {
+			if u == marker {
+				after.compare(index, from+i)
+				before.compare(index, from+i)
 			}
 		}
-		return a.Points.Window
 	}
-	return a.Points.Window + max(longer(1), longer(-1))
+	return a.Points.Window + max(len(after.like), len(before.like))
+}
+
+// visit is the window of the n-th visit of a point, counted from 0.
+func (a *analysis) visit(point uint32, n int) int {
+	for from, part := range a.Points.files.parts(a.Points.Index) {
+		for i, u := range part {
+			if u != point {
+				continue
+			}
+			if n == 0 {
+				return from + i
+			}
+			n--
+		}
+	}
+	return 0
+}
+
+// sameAround is the points next to a visit of the marker in one direction, as far as
+// they are the same next to all visits but one.
+type sameAround struct {
+	direction int
+	like      []uint32
+	others    []int // by distance: visits that have another point there
+}
+
+// compare looks at the visit at a window.
+func (s *sameAround) compare(index []uint32, t int) {
+	for j, like := range s.like {
+		at := t + (j+1)*s.direction
+		if at >= 0 && at < len(index) && index[at] == like {
+			continue
+		}
+		if s.others[j]++; s.others[j] > 1 {
+			s.like = s.like[:j]
+			return
+		}
+	}
 }

@@ -95,7 +95,7 @@ func TestShortestPeriod(t *testing.T) {
 		"as long as the usual window":  {turns(50, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 0},
 		"one less than the usual ones": {turns(50, 1, 2, 3, 4, 5, 6, 7, 8, 9), 9},
 	} {
-		if got, err := shortestPeriod(t.Context(), tt.syms); err != nil || got != tt.want {
+		if got, err := shortestPeriod(t.Context(), nil, tt.syms); err != nil || got != tt.want {
 			t.Errorf("%s: %d (%v), want %d", name, got, err, tt.want)
 		}
 	}

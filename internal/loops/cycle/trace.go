@@ -72,7 +72,8 @@ type Input struct {
 	// Answered returns which level of a memory answers a reference, 0 is the
 	// nearest; nil keeps none. It is asked of every reference, in order.
 	Answered func(*refs.Ref) uint8
-	Expect   int // about how many references there are; 0 if unknown
+	Expect   int    // about how many references there are; 0 if unknown
+	Files    *Files // where long traces go; nil keeps them in memory
 	Progress func(records uint64)
 }
 
@@ -99,6 +100,8 @@ type Trace struct {
 	// unless operands were asked for. Levels are what Answered said.
 	Strides []Stride
 	Levels  []uint8
+
+	files *Files // of Syms and Where
 }
 
 // Stride is how far a reference is from the one before by the same instruction.
@@ -142,6 +145,8 @@ type Site struct {
 
 type builder struct {
 	*Trace
+	syms    strand
+	where   strand // of other symbols than PC; empty until there is a site
 	ids     *refs.Memo
 	sites   *refs.Memo
 	highest uint64 // address touched
@@ -189,7 +194,7 @@ func Load(ctx context.Context, src refs.Source, in Input) ([]*Trace, error) {
 	if err := in.check(src.About().Has); err != nil {
 		return nil, err
 	}
-	return l.traces(), nil
+	return l.traces()
 }
 
 var errEnough = fmt.Errorf("the wanted range is read")
@@ -231,8 +236,8 @@ func (l *loader) add(ref *refs.Ref) error {
 	}
 	if b == nil {
 		b = &builder{
-			Trace: &Trace{Thread: ref.Thread, Symbol: l.in.Symbol, Every: max(1, l.in.Every), First: seq},
-			ids:   refs.NewMemo(), sites: refs.NewMemo(),
+			Trace: &Trace{Thread: ref.Thread, Symbol: l.in.Symbol, Every: max(1, l.in.Every), First: seq, files: l.in.Files},
+			ids:   refs.NewMemo(), sites: refs.NewMemo(), syms: strand{files: l.in.Files}, where: strand{files: l.in.Files},
 		}
 		l.byThread[ref.Thread] = b
 		l.order = append(l.order, b)
@@ -243,14 +248,15 @@ func (l *loader) add(ref *refs.Ref) error {
 	if b.Every > 1 && n%uint64(b.Every) != 0 {
 		return nil
 	}
-	if b.Syms == nil && l.in.Expect > 0 && len(l.order) == 1 {
+	if b.syms.n == 0 && l.in.Files == nil && l.in.Expect > 0 && len(l.order) == 1 {
 		b.reserve(l.in)
 	}
-	if len(b.Syms) == math.MaxInt32 {
+	if b.syms.n == math.MaxInt32 {
 		return fmt.Errorf("thread %d has more than %d references; use --range or --every", b.Thread, math.MaxInt32)
 	}
-	b.Syms = append(b.Syms, b.ids.Number(l.key(ref)))
-	stride := l.site(b, ref)
+	sym := b.ids.Number(l.key(ref))
+	b.syms.add(sym)
+	stride := l.site(b, ref, sym)
 	if l.in.Answered != nil {
 		b.Levels = append(b.Levels, level)
 	}
@@ -271,7 +277,7 @@ func (b *builder) reserve(in Input) {
 		n = min(n, int(min(in.To, math.MaxInt32)))
 	}
 	n = max(0, n-int(min(in.From, math.MaxInt32)))/b.Every + 1
-	b.Syms = make([]uint32, 0, n)
+	b.syms.here = make([]uint32, 0, n)
 	if in.Operands {
 		b.Ops, b.Object, b.Strides = make([]refs.Op, 0, n), make([]uint16, 0, n), make([]Stride, 0, n)
 	}
@@ -343,10 +349,9 @@ func (l *loader) place(ref *refs.Ref) refs.Place {
 
 // site notes where the record comes from. With symbol PC the sites are the
 // symbols, one an instruction. It returns how far the site moved.
-func (l *loader) site(b *builder, ref *refs.Ref) Stride {
-	var id uint32
+func (l *loader) site(b *builder, ref *refs.Ref, sym uint32) Stride {
+	id := sym
 	if l.in.Symbol == PC {
-		id = b.Syms[len(b.Syms)-1]
 		if int(id) == len(b.Sites) {
 			b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr, last: ref.Addr})
 		}
@@ -355,7 +360,7 @@ func (l *loader) site(b *builder, ref *refs.Ref) Stride {
 		if id, ok = l.where(b, ref); !ok {
 			return SameAddress
 		}
-		b.Where = append(b.Where, id)
+		b.where.add(id)
 	}
 	s := &b.Sites[id]
 	s.varies = s.varies || s.addr != ref.Addr
@@ -369,8 +374,8 @@ func (l *loader) site(b *builder, ref *refs.Ref) Stride {
 // not ok if it has neither.
 func (l *loader) where(b *builder, ref *refs.Ref) (id uint32, ok bool) {
 	if ref.PC == 0 && ref.Place == 0 {
-		if b.Where != nil {
-			b.Where = append(b.Where, 0)
+		if len(b.Sites) > 0 {
+			b.where.add(0)
 		}
 		return 0, false
 	}
@@ -381,9 +386,10 @@ func (l *loader) where(b *builder, ref *refs.Ref) (id uint32, ok bool) {
 	if id, ok = b.sites.Get(k); ok {
 		return id, true
 	}
-	if b.Where == nil {
-		b.Where = make([]uint32, len(b.Syms)-1, cap(b.Syms))
-		if len(b.Where) > 0 {
+	if len(b.Sites) == 0 {
+		b.where.here = make([]uint32, 0, cap(b.syms.here))
+		if before := b.syms.n - 1; before > 0 {
+			b.where.pad(before)
 			b.Sites = append(b.Sites, Site{}) // records before had no site
 			b.sites.Put(refs.Key{}, 0)
 		}
@@ -394,9 +400,16 @@ func (l *loader) where(b *builder, ref *refs.Ref) (id uint32, ok bool) {
 	return id, true
 }
 
-func (l *loader) traces() []*Trace {
+func (l *loader) traces() ([]*Trace, error) {
 	var out []*Trace
 	for _, b := range l.order {
+		var err error
+		if b.Syms, err = b.syms.all(); err != nil {
+			return nil, err
+		}
+		if b.Where, err = b.where.all(); err != nil {
+			return nil, err
+		}
 		b.Symbols = b.ids.Len()
 		b.slots()
 		if l.in.Operands {
@@ -408,5 +421,5 @@ func (l *loader) traces() []*Trace {
 		}
 		out = append(out, b.Trace)
 	}
-	return out
+	return out, nil
 }

@@ -87,7 +87,12 @@ func (a *analysis) counting(visits int64, at, length int) []uint32 {
 	}
 	if a.siteCount == nil {
 		a.siteCount = make([]uint64, len(a.Trace.Sites))
-		eachExecution(where, func(s uint32) { a.siteCount[s]++ })
+		for from, part := range a.Trace.files.parts(where) {
+			if from > 0 && where[from-1] == part[0] {
+				a.siteCount[part[0]]-- // it goes on
+			}
+			eachExecution(part, func(s uint32) { a.siteCount[s]++ })
+		}
 	}
 	home, _ := a.Trace.span(at, length)
 	times := map[uint32]int{}

@@ -14,8 +14,9 @@ type Walk struct {
 	Count []uint64
 }
 
-// newWalk counts the steps of the index.
-func newWalk(index []uint32, points int) *Walk {
+// newWalk counts the steps from window to window.
+func newWalk(p *Points) *Walk {
+	index, points := p.Index, p.Len()
 	// Nearly every point has one or two successors, so a list per point is
 	// found faster than a hash.
 	type succ struct {
@@ -23,15 +24,17 @@ func newWalk(index []uint32, points int) *Walk {
 		count uint64
 	}
 	next := make([][]succ, points)
-	for t := 0; t+1 < len(index); t++ {
-		u, v := index[t], index[t+1]
-		l := next[u]
-		k := slices.IndexFunc(l, func(s succ) bool { return s.to == v })
-		if k < 0 {
-			next[u] = append(l, succ{v, 1})
-			continue
+	for from, part := range p.files.parts(index) {
+		for t := max(from, 1); t < from+len(part); t++ {
+			u, v := index[t-1], index[t]
+			l := next[u]
+			k := slices.IndexFunc(l, func(s succ) bool { return s.to == v })
+			if k < 0 {
+				next[u] = append(l, succ{v, 1})
+				continue
+			}
+			l[k].count++
 		}
-		l[k].count++
 	}
 	w := &Walk{start: make([]int32, points+1)}
 	for u, l := range next {
@@ -103,33 +106,36 @@ const maxKinds = 16
 
 // follow walks the trace once and notes the returns to every point. winding
 // gives for each class the winding of each step.
-func follow(ctx context.Context, index []uint32, w *Walk, points int, winding [][]int32) (*returns, error) {
-	k := len(winding)
+func follow(ctx context.Context, p *Points, w *Walk, winding [][]int32) (*returns, error) {
+	index, points, k := p.Index, p.Len(), len(winding)
 	r := &returns{classes: k, visits: make([]uint32, points), closed: make([][]int64, points), kinds: make([][]turn, points),
 		all: make([]affine, points), scratch: make([]uint64, k)}
 	first := make([]int64, points*k)
 	last := make([]int64, points*k)
 	when := make([]int32, points)
 	now := make([]int64, k)
-	for t, u := range index {
-		if t&0xffff == 0xffff && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if t > 0 && index[t-1] != u {
-			s := w.Step(index[t-1], u)
-			for c := range now {
-				now[c] += int64(winding[c][s])
+	for from, part := range p.files.parts(index) {
+		for i, u := range part {
+			t := from + i
+			if t&0xffff == 0xffff && ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
+			if t > 0 && index[t-1] != u {
+				s := w.Step(index[t-1], u)
+				for c := range now {
+					now[c] += int64(winding[c][s])
+				}
+			}
+			was := last[int(u)*k : int(u+1)*k]
+			if r.visits[u] == 0 {
+				copy(first[int(u)*k:], now)
+			} else {
+				r.note(u, now, was, when[u], int32(t))
+			}
+			copy(was, now)
+			when[u] = int32(t)
+			r.visits[u]++
 		}
-		was := last[int(u)*k : int(u+1)*k]
-		if r.visits[u] == 0 {
-			copy(first[int(u)*k:], now)
-		} else {
-			r.note(u, now, was, when[u], int32(t))
-		}
-		copy(was, now)
-		when[u] = int32(t)
-		r.visits[u]++
 	}
 	for u := range r.closed {
 		r.closed[u] = make([]int64, k)

@@ -2,7 +2,9 @@ package cycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 )
 
 // The window lengths that make sense: below 3 nothing recurs in order, and the
@@ -22,6 +24,8 @@ type Points struct {
 	Index  []uint32
 	First  []int32  // the first window of each point
 	Visits []uint32 // how many windows each point stands for
+
+	files *Files // of the index
 }
 
 // Len is the number of points.
@@ -33,16 +37,33 @@ func (p *Points) At(i int) []uint32 {
 	return p.Syms[t : t+p.Window]
 }
 
+// symbols is how many symbols the points have: every one of the trace is in some
+// window.
+func (p *Points) symbols() int {
+	most := 0
+	for i := range p.First {
+		for _, s := range p.At(i) {
+			most = max(most, int(s)+1)
+		}
+	}
+	return most
+}
+
 // Windows cuts the string into all its windows of length w and numbers the
 // distinct ones by first appearance.
 func Windows(ctx context.Context, syms []uint32, w int) (*Points, error) {
+	return windows(ctx, nil, syms, w, math.MaxInt)
+}
+
+// windows is Windows with the index in files, and at most so many points.
+func windows(ctx context.Context, files *Files, syms []uint32, w, most int) (*Points, error) {
 	if w < MinWindow || w > MaxWindow {
 		return nil, fmt.Errorf("window %d: want %d to %d", w, MinWindow, MaxWindow)
 	}
 	if len(syms) < w {
 		return nil, &shortError{Records: len(syms), Window: w}
 	}
-	p := &Points{Window: w, Syms: syms, Index: make([]uint32, len(syms)-w+1)}
+	p := &Points{Window: w, Syms: syms, files: files}
 	table := newWindowTable(p)
 	// A rolling polynomial hash: equal windows have equal hashes, and unequal
 	// ones are told apart by comparing.
@@ -54,19 +75,33 @@ func Windows(ctx context.Context, syms []uint32, w int) (*Points, error) {
 			top *= base
 		}
 	}
-	for t := range p.Index {
-		if t&0xfffff == 0xfffff && ctx.Err() != nil {
-			return nil, ctx.Err()
+	var err error
+	p.Index, err = files.fill(len(syms)-w+1, func(from int, index []uint32) error {
+		for i := range index {
+			t := from + i
+			if t&0xfffff == 0xfffff && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if t > 0 {
+				hash = (hash-(uint64(syms[t-1])+1)*top)*base + uint64(syms[t+w-1]) + 1
+			}
+			u := table.point(hash, t)
+			if int(u) >= most {
+				return errManyPoints
+			}
+			index[i] = u
+			p.Visits[u]++
 		}
-		if t > 0 {
-			hash = (hash-(uint64(syms[t-1])+1)*top)*base + uint64(syms[t+w-1]) + 1
-		}
-		u := table.point(hash, t)
-		p.Index[t] = u
-		p.Visits[u]++
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }
+
+// errManyPoints says that there are more points than there may be.
+var errManyPoints = errors.New("too many distinct windows")
 
 // shortError says that a trace is shorter than one window.
 type shortError struct{ Records, Window int }
