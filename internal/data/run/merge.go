@@ -37,7 +37,8 @@ func Merge(runs []*Run) (*Run, error) {
 		}
 		out.TopologyData, out.Manifest.Topology = out.Tree, "topology.json"
 	}
-	if out.Contents, err = mergeTables(runs, machines.several()); err != nil {
+	clocks := clocksOf(runs, machines)
+	if out.Contents, err = mergeTables(runs, machines.several(), clocks); err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
@@ -48,9 +49,11 @@ func Merge(runs []*Run) (*Run, error) {
 			}
 		}
 	}
-	out.Warnings = mergeWarnings(runs, machines)
+	out.Warnings = append(mergeWarnings(runs, machines), clocks.said()...)
 	out.Names = mergeNames(runs)
-	out.Recording = mergeRecordings(runs)
+	if out.Recording = mergeRecordings(runs); out.Recording != nil && clocks.together() {
+		out.Recording.ClockOffset, out.Recording.Since1970 = 0, true
+	}
 	return out, nil
 }
 
@@ -63,7 +66,7 @@ func mergeWarnings(runs []*Run, machines *cluster) []string {
 	var said []string
 	by := map[string][]int{} // the ranks that say it
 	for i, r := range runs {
-		all := slices.Clone(r.Warnings)
+		all := slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return strings.HasPrefix(w, clocksOfHosts) }) // said anew
 		switch {
 		case machines.several() && len(machines.Machines) > 0 && r.Tree == nil:
 			all = append(all, "ran on a host whose topology is not known; its samples are on no part of the cluster")
@@ -176,7 +179,7 @@ func (r *Run) rank(place int) int {
 }
 
 // mergeTables joins the tables of each name.
-func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
+func mergeTables(runs []*Run, hosts bool, clocks *clocks) ([]*table.Table, error) {
 	var names []string
 	for _, r := range runs {
 		for _, t := range r.Contents {
@@ -187,7 +190,7 @@ func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
 	}
 	var out []*table.Table
 	for _, name := range names {
-		all, err := mergeTable(name, runs, hosts)
+		all, err := mergeTable(name, runs, hosts, clocks)
 		if err != nil {
 			return nil, fmt.Errorf("merge table %s: %w", name, err)
 		}
@@ -197,7 +200,7 @@ func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
 }
 
 // mergeTable joins the tables of one name and says which run each row is from.
-func mergeTable(name string, runs []*Run, hosts bool) (*table.Table, error) {
+func mergeTable(name string, runs []*Run, hosts bool, clocks *clocks) (*table.Table, error) {
 	var parts []*table.Table
 	var ranks []int32
 	var machines []uint32
@@ -207,8 +210,8 @@ func mergeTable(name string, runs []*Run, hosts bool) (*table.Table, error) {
 		if t == nil {
 			continue
 		}
-		if hosts {
-			t = alignClocks(t, r.Recording)
+		if clocks.together() {
+			t = t.Shifted(r.Recording.ClockOffset, samples.Time, "end")
 		}
 		parts = append(parts, t)
 		ranks = append(ranks, int32(r.rank(i)))
@@ -295,12 +298,49 @@ func repeated[T table.Fixed](parts []*table.Table, values []T) ([]T, *table.Spil
 	return g.Values()
 }
 
-// alignClocks brings the clocks of different hosts together by the time of day.
-func alignClocks(t *table.Table, d *Recording) *table.Table {
-	if d == nil {
-		return t
+// clocks is whether the clocks of several hosts can be brought together: by the time
+// of day, if every run says that. One that does not would lie decades away from the
+// others.
+type clocks struct {
+	hosts   int   // 1: there is one clock
+	unknown []int // ranks that say no time of day
+}
+
+func clocksOf(runs []*Run, machines *cluster) *clocks {
+	c := &clocks{hosts: max(1, len(machines.hosts))}
+	timed := false
+	for i, r := range runs {
+		if t := r.Table(samples.Table); t == nil || t.Column(samples.Time) == nil {
+			continue
+		}
+		timed = true
+		if d := r.Recording; d == nil || d.ClockOffset == 0 && !d.Since1970 {
+			c.unknown = append(c.unknown, r.rank(i))
+		}
 	}
-	return t.Shifted(d.ClockOffset, samples.Time, "end")
+	if !timed {
+		c.hosts = 1
+	}
+	return c
+}
+
+func (c *clocks) together() bool { return c.hosts > 1 && len(c.unknown) == 0 }
+
+// clocksOfHosts begins what is said of clocks.
+const clocksOfHosts = "the clocks of the "
+
+func (c *clocks) said() []string {
+	switch {
+	case c.hosts == 1:
+		return nil
+	case c.together():
+		return []string{fmt.Sprintf(clocksOfHosts+"%d hosts are brought together by their times of day; how far those differ is not known", c.hosts)}
+	}
+	says := "say"
+	if len(c.unknown) == 1 {
+		says = "says"
+	}
+	return []string{fmt.Sprintf(clocksOfHosts+"%d hosts are not brought together, because %s %s no time of day: times of different hosts do not compare", c.hosts, ranksText(c.unknown), says)}
 }
 
 // mergeRecordings adds up what the recordings say; nil unless all say something.

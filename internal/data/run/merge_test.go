@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,7 @@ func TestMerge(t *testing.T) {
 	}
 	// Another host has another clock, and may be another machine.
 	c := ranked(t, "two", `{"cpus":4}`, 1, 500, 506)
+	c.Warnings = nil
 	if got, err = Merge([]*Run{a, c}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +65,52 @@ func TestMerge(t *testing.T) {
 	c.Kind = kind.Trace
 	if _, err := Merge([]*Run{a, c}); err == nil {
 		t.Error("a trace was merged with samples")
+	}
+}
+
+// Clocks of hosts are brought together if all say the time of day, and it is said
+// whether; a run of several hosts keeps its times when others join it.
+func TestMergeClocks(t *testing.T) {
+	times := func(r *Run) string {
+		c := r.Table("samples").Column("time")
+		var all []string
+		for i := range c.Len() {
+			all = append(all, fmt.Sprint(c.Base+uint64(c.Float(i))))
+		}
+		return strings.Join(all, " ")
+	}
+	one, two, three := func() *Run { return ranked(t, "one", "{}", 0, 1000, 5, 6) }, func() *Run { return ranked(t, "two", "{}", 1, 500, 506) }, func() *Run { return ranked(t, "three", "{}", 2, 2000, 1) }
+	merge := func(runs ...*Run) *Run {
+		t.Helper()
+		r, err := Merge(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	clocks := func(r *Run) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(r.Warnings), func(w string) bool { return !strings.Contains(w, "clock") }), "|")
+	}
+	for name, r := range map[string]*Run{"at once": merge(one(), two(), three()), "one after the other": merge(merge(one(), two()), three())} {
+		if got := times(r); got != "1005 1006 1006 2001" {
+			t.Errorf("%s: times %s", name, got)
+		}
+		if got := clocks(r); got != "the clocks of the 3 hosts are brought together by their times of day; how far those differ is not known" {
+			t.Errorf("%s: said %q", name, got)
+		}
+	}
+	unknown := two()
+	unknown.Recording.ClockOffset = 0
+	r := merge(one(), unknown, three())
+	if got := times(r); got != "5 6 506 1" {
+		t.Errorf("without the clock of one: times %s", got)
+	}
+	if got := clocks(r); got != "the clocks of the 3 hosts are not brought together, because rank 1 says no time of day: times of different hosts do not compare" {
+		t.Errorf("without the clock of one: said %q", got)
+	}
+	same := ranked(t, "one", "{}", 1, 1000, 7)
+	if r := merge(one(), same); times(r) != "5 6 7" || clocks(r) != "" || r.Recording.ClockOffset != 1000 {
+		t.Errorf("of one host: times %s, said %q", times(r), clocks(r))
 	}
 }
 

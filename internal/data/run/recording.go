@@ -30,6 +30,9 @@ type Recording struct {
 	// ClockOffset is what to add to times of the samples, which count from the
 	// start of the machine, to get nanoseconds since 1970.
 	ClockOffset int64 `json:"clock_offset"`
+	// Since1970 says that times count from there already, as after the clocks of
+	// several hosts were brought together.
+	Since1970 bool `json:"since_1970,omitempty"`
 
 	Ended   string  `json:"ended"`            // how the recording ended
 	Signal  string  `json:"signal,omitempty"` // that ended the program
