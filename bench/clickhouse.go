@@ -38,6 +38,7 @@ func twoShards(ctx context.Context) ([]Result, error) {
 		limit("clickhouse-screen-10M", small, "s", 1.5),
 		limit("clickhouse-screen-10M-selected", once["screen_selected ns/op"]/1e9, "s", 1.5),
 		limit("clickhouse-drag-step-10M", once["step ns/op"]/1e6, "ms", 50),
+		limit("clickhouse-shard-lost", once["lost s-until-said"], "s", 2),
 		asMany("clickhouse-same-10M", once["same same"], once["same asked"], "answers", "the kernel's"),
 		asMany("clickhouse-killed-imports", killed, kills, "imports", "killed and repeated, each row once"),
 		{Name: "clickhouse-screen-20M-growth", Ours: large, Peer: small, Unit: "s", Versus: "half the rows", Ratio: large / small, Bar: 2.1},
@@ -92,7 +93,7 @@ func shardBenchmark(ctx context.Context, rows int) (map[string]float64, error) {
 			}
 		}
 	}
-	if said["screen ns/op"] == 0 || said["step ns/op"] == 0 || said["store rows/s"] == 0 {
+	if said["screen ns/op"] == 0 || said["step ns/op"] == 0 || said["store rows/s"] == 0 || said["lost whole"] == 0 {
 		return nil, fmt.Errorf("no measurement in %s", out)
 	}
 	return said, nil

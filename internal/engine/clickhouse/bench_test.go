@@ -1,10 +1,13 @@
 package clickhouse
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/isobath/isobath/internal/engine/clickhouse/clickhousetest"
 	"github.com/isobath/isobath/internal/engine/kernel"
@@ -106,6 +109,7 @@ func BenchmarkTwoShards(b *testing.B) {
 		}
 	})
 	b.Run("same", func(b *testing.B) { sameAsKernel(b, d, r.Engine, slow) })
+	b.Run("lost", func(b *testing.B) { shardLost(b, servers[1], r.Engine) })
 	// A page shows everything before anything is selected on it, and keeps that.
 	for _, part := range []struct {
 		name     string
@@ -119,6 +123,30 @@ func BenchmarkTwoShards(b *testing.B) {
 			}
 		})
 	}
+}
+
+// shardLost kills a shard while it answers, and reports the longest time that it took
+// until that was said.
+func shardLost(b *testing.B, shard *clickhousetest.Server, e *Engine) {
+	longest := time.Duration(0)
+	whole := 0
+	for b.Loop() {
+		asked, after := killedWhileAnswering(b, e, shard, fmt.Sprintf("r >= %d AND r < %d", blockRows, blockRows+1000))
+		if lost := new(ShardError); !errors.As(asked, &lost) || lost.Shard != shard.Host() {
+			b.Fatalf("%s was killed while it answered: %v", shard.Host(), asked)
+		}
+		longest = max(longest, after)
+		if err := shard.Start(); err != nil {
+			b.Fatal(err)
+		}
+		answered(b, e)
+		if err := e.server.checkRows(b.Context(), e.document); err != nil {
+			b.Fatal(err)
+		}
+		whole++
+	}
+	b.ReportMetric(longest.Seconds(), "s-until-said")
+	b.ReportMetric(float64(whole), "whole")
 }
 
 // sameAsKernel asks both engines for the screen of the page and for every other kind of

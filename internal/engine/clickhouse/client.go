@@ -36,10 +36,14 @@ func newClient(a *Address) (*client, error) {
 		return nil, err
 	}
 	return &client{
-		http: &http.Client{Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			MaxIdleConnsPerHost: questionsAtOnce, IdleConnTimeout: 2 * time.Second,
-		}},
+		http: &http.Client{
+			Transport: &http.Transport{
+				DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+				MaxIdleConnsPerHost: questionsAtOnce, IdleConnTimeout: 2 * time.Second,
+			},
+			// A server that sends us elsewhere would have the password sent there too.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 		host: a.Host, database: a.Database, user: a.User, password: secret, secure: a.Secure, timeout: a.Timeout,
 	}, nil
 }
@@ -174,7 +178,6 @@ func (c *client) find(ctx context.Context) (string, error) {
 	}
 	host := c.host
 	for range 2 {
-		// Signed: the server may refuse strangers here too. Nothing of it is logged.
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+host+"/ping", nil)
 		if err != nil {
 			return "", err
@@ -241,5 +244,19 @@ func (c *client) lost(ctx context.Context, err error) error {
 	if errors.As(err, &of) {
 		err = of.Err
 	}
-	return &LostError{c.host, fmt.Sprintf("went away while it answered: %v", err)}
+	return &LostError{c.host, "went away while it answered: " + c.shown(err.Error())}
+}
+
+// shown is a text of a server as it may be shown: without the password, should it
+// repeat that, and not longer than a sentence.
+func (c *client) shown(text string) string {
+	text = strings.TrimSpace(text)
+	if c.password != "" {
+		text = strings.ReplaceAll(text, c.password, "…")
+	}
+	const most = 300
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
 }

@@ -1,12 +1,12 @@
 package clickhouse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // serverError is a refusal of a server, in words that say what to do.
@@ -80,18 +80,7 @@ func (c *client) refused(status int, text string) error {
 	if reason, ok := reasons[code]; ok {
 		return &serverError{c.host, code, reason}
 	}
-	text = strings.TrimSpace(text)
-	if text == "" {
-		text = http.StatusText(status)
-	}
-	if c.password != "" {
-		text = strings.ReplaceAll(text, c.password, "…")
-	}
-	const most = 300
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return &serverError{c.host, code, text}
+	return &serverError{c.host, code, cmp.Or(c.shown(text), http.StatusText(status))}
 }
 
 // Unavailable reports whether an error is one of the servers, not of the

@@ -24,10 +24,11 @@ import (
 const clusterName = "shards"
 
 // The users beside default, who may do everything. Reader may only read; Secret
-// has a password.
+// has a password; Stranger has one too, and rights on another database alone.
 const (
 	Reader   = "reader"
 	Secret   = "secret"
+	Stranger = "stranger"
 	Password = "correct horse"
 )
 
@@ -118,12 +119,13 @@ func (s *Server) configure(shards string) error {
 <remote_servers><%[4]s>%[5]s</%[4]s></remote_servers>
 </yandex>
 `, s.folder, s.http, s.tcp, clusterName, shards)
-	user := func(name, password, profile string) string {
-		return fmt.Sprintf("<%s><password>%s</password><networks><ip>127.0.0.1</ip></networks><profile>%s</profile><quota>default</quota></%s>", name, password, profile, name)
+	user := func(name, password, profile, more string) string {
+		return fmt.Sprintf("<%s><password>%s</password><networks><ip>127.0.0.1</ip></networks><profile>%s</profile><quota>default</quota>%s</%s>", name, password, profile, more, name)
 	}
 	users := `<?xml version="1.0"?>
 <yandex><profiles><default></default><readonly><readonly>1</readonly></readonly></profiles><quotas><default></default></quotas>
-<users>` + user("default", "", "default") + user(Reader, "", "readonly") + user(Secret, Password, "default") + "</users></yandex>\n"
+<users>` + user("default", "", "default", "") + user(Reader, "", "readonly", "") + user(Secret, Password, "default", "") +
+		user(Stranger, Password, "default", "<allow_databases><database>elsewhere</database></allow_databases>") + "</users></yandex>\n"
 	if err := wholefile.WriteBytes(filepath.Join(s.folder, "config.xml"), 0o600, []byte(config)); err != nil {
 		return err
 	}
