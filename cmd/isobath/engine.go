@@ -133,6 +133,10 @@ func storeRun(ctx context.Context, r *run.Run, engine, out string, force bool) e
 	if err != nil {
 		return err
 	}
+	warn(r.Warnings)
+	if r.Trace != "" {
+		say("the message trace stays in %s: an engine keeps samples", r.Path)
+	}
 	rows := term.Thousands(r.Contents[0].Rows())
 	if !stored {
 		say("%s: exactly this run of %s samples is there already", address, rows)

@@ -216,7 +216,7 @@ func writeCallgrind(ctx context.Context, w io.Writer, x exported) error {
 }
 
 func writeFirefox(ctx context.Context, w io.Writer, x exported) error {
-	return profile.WriteFirefox(ctx, w, x.Table, x.rows, filepath.Base(x.path))
+	return profile.WriteFirefox(ctx, w, x.Table, x.rows, dataset.Name(x.path))
 }
 
 func writePprof(ctx context.Context, w io.Writer, x exported) error {
@@ -232,7 +232,7 @@ func writeSpeedscope(ctx context.Context, w io.Writer, x exported) error {
 	if err != nil {
 		return err
 	}
-	return profile.WriteSpeedscope(w, stacks, filepath.Base(x.path), profile.LatencyUnit(x.Table))
+	return profile.WriteSpeedscope(w, stacks, dataset.Name(x.path), profile.LatencyUnit(x.Table))
 }
 
 // writeMachine draws the hardware with the samples on it.
@@ -256,7 +256,7 @@ func writePixels(ctx context.Context, w io.Writer, x exported, h how) error {
 // writeSheet writes one page for people. Samples that cannot be placed on a
 // machine are no reason not to write the rest.
 func writeSheet(ctx context.Context, w io.Writer, x exported) error {
-	o := sheet.Options{Title: filepath.Base(x.path), Where: x.where}
+	o := sheet.Options{Title: dataset.Name(x.path), Where: x.where}
 	if x.Topology != nil && x.Places != nil {
 		var err error
 		if o.Machine, err = placed(ctx, x.Set, x.where); err != nil {

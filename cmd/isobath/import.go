@@ -98,7 +98,7 @@ func showSources(r *run.Run) {
 
 // defaultRun is the run beside the current folder that a file turns into.
 func defaultRun(path string) string {
-	base := filepath.Base(filepath.Clean(path))
+	base := dataset.Name(path)
 	return strings.TrimSuffix(base, filepath.Ext(base)) + run.Suffix
 }
 
@@ -131,7 +131,6 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, to de
 			return usagef("an engine keeps samples; keep the message trace %s in a run of its own", all.Archive)
 		}
 		showSources(all.Run)
-		warn(all.Warnings)
 		return storeRun(ctx, all.Run, to.engine, to.out, to.force)
 	}
 	if all.Archive != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 )
 
 // memoryName is the flag that says how much memory the program may use.
@@ -29,6 +30,27 @@ func boundMemory(root *cobra.Command) {
 	}
 }
 
+// tracesOnly are the verbs that read traces, which no engine keeps.
+var tracesOnly = []string{"steps", "cycles", "reuse", "whatif", "advise", "sharing", "loops"}
+
+// needsFile refuses what is kept in ClickHouse for verbs that cannot ask it.
+func needsFile(cmd *cobra.Command, args []string) error {
+	if !slices.Contains(tracesOnly, cmd.Name()) {
+		return nil
+	}
+	for _, arg := range args {
+		if !clickhouse.IsAddress(arg) {
+			continue
+		}
+		a, err := clickhouse.ParseAddress(arg)
+		if err != nil {
+			return usageError{err}
+		}
+		return usagef("%s reads a trace, not samples that are kept in ClickHouse; what else is kept of the run comes with 'isobath import %s -o run.isobath'", cmd.Name(), a)
+	}
+	return nil
+}
+
 func bounded(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		bytes := budget.Default()
@@ -45,6 +67,9 @@ func bounded(run func(*cobra.Command, []string) error) func(*cobra.Command, []st
 		work := func(ctx context.Context) (err error) {
 			cmd.SetContext(ctx)
 			if err := onOwnMesh(cmd, args); err != nil {
+				return err
+			}
+			if err := needsFile(cmd, args); err != nil {
 				return err
 			}
 			var dumps []string

@@ -99,7 +99,7 @@ func absolute(files []string) ([]string, error) {
 
 // joinedName names what several files become after the first two.
 func joinedName(files []string) string {
-	name := filepath.Base(files[0]) + " + " + filepath.Base(files[1])
+	name := dataset.Name(files[0]) + " + " + dataset.Name(files[1])
 	if more := len(files) - 2; more > 0 {
 		name += fmt.Sprintf(" + %d more", more)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
@@ -244,7 +245,7 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 		return nil, nil, err
 	}
 	defer s.Close()
-	r := &study.Row{Name: strings.TrimSuffix(filepath.Base(path), run.Suffix), Path: nameOf(ctx, path), Manifest: &s.Run.Manifest}
+	r := &study.Row{Name: strings.TrimSuffix(dataset.Name(path), run.Suffix), Path: nameOf(ctx, path), Manifest: &s.Run.Manifest}
 	one := sides.Run(nameOf(ctx, path), s, nil)
 	columns, err := groupColumns(s.Table, f.by)
 	if err != nil {

@@ -69,6 +69,7 @@ type Set struct {
 	Places   *hw.Rows     // nil without a topology or a cpu column
 	Data     query.Data
 	Engine   Engine
+	Digest   string // of the rows, if they are kept elsewhere
 }
 
 // Open opens a run or imports a foreign file into memory.

@@ -53,7 +53,7 @@ func Join(ctx context.Context, paths []string, salvage bool, load func(context.C
 		case ctx.Err() != nil || len(paths) == 1:
 			return err
 		case salvage:
-			lost = append(lost, fmt.Sprintf("%s is left out: %v", filepath.Base(path), err))
+			lost = append(lost, fmt.Sprintf("%s is left out: %v", Name(path), err))
 			return nil
 		}
 		return fmt.Errorf("%w; --salvage leaves out what cannot be read of %d files", err, len(paths))

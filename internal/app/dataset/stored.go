@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
@@ -15,6 +16,14 @@ import (
 type Engine interface {
 	query.Engine
 	Close()
+}
+
+// Name is what a run is called: what its path ends in, or its address.
+func Name(path string) string {
+	if a, err := clickhouse.ParseAddress(path); err == nil {
+		return a.Run
+	}
+	return filepath.Base(filepath.Clean(path))
 }
 
 // openStored opens a run that is kept in ClickHouse without its rows: questions
@@ -30,7 +39,7 @@ func openStored(ctx context.Context, path string, opt Options) (*Set, error) {
 	kept.Run.OnClose(kept.Close)
 	return &Set{
 		Run: kept.Run, Table: kept.Table, Stored: kept.Table, Topology: kept.Topology, Places: kept.Places,
-		Data: kept.Data(), Engine: kept.Engine,
+		Data: kept.Data(), Engine: kept.Engine, Digest: kept.Digest,
 	}, nil
 }
 

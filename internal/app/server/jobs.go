@@ -61,7 +61,7 @@ func (j *jobs) wait() {
 // Import starts an import, which shows the run when it is done. done is called
 // with its last state.
 func (s *Server) Import(path string, done func(frame.Job)) {
-	s.begin(filepath.Base(path), path, done)
+	s.begin(dataset.Name(path), path, done)
 }
 
 // ImportBy is Import for what is not one file: open gets the name.
@@ -231,7 +231,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
 	if !filepath.IsAbs(o.Path) {
 		return frame.BadRequest("%q is not an absolute path", o.Path)
 	}
-	return s.frame.AnswerStatus(w, r, http.StatusAccepted, s.begin(filepath.Base(o.Path), o.Path, nil))
+	return s.frame.AnswerStatus(w, r, http.StatusAccepted, s.begin(dataset.Name(o.Path), o.Path, nil))
 }
 
 // events streams the state of a job until it ends.

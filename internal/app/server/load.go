@@ -72,7 +72,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 	if set.Table.Elsewhere() && len(l.Meshes) > 0 {
 		return nil, errors.Join(clickhouse.ErrElsewhere, set.Close())
 	}
-	r := memory.Open(shownName(path), path, set)
+	r := memory.Open(dataset.Name(path), path, set)
 	r.Reading.Map = opt.Map
 	if t := set.Run.Table(reftable.Name); t != nil { // a reference trace, by itself or beside samples
 		if err := references.Join(r, l.Binary, t); err != nil {
@@ -95,14 +95,6 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 		}
 	}
 	return r, nil
-}
-
-// shownName is what a run is called: what its address or its path ends in.
-func shownName(path string) string {
-	if a, err := clickhouse.ParseAddress(path); err == nil {
-		return a.Run
-	}
-	return filepath.Base(path)
 }
 
 // Together opens the samples and the message trace of one execution as one run,

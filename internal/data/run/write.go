@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,6 +77,19 @@ func (r *Run) fill(ctx context.Context, dir string) error {
 	var err error
 	if m.Sources, err = r.copySources(ctx, dir); err != nil {
 		return err
+	}
+	named, err := r.Selections()
+	if err != nil { // they are worth less than the run
+		m.Warnings = append(slices.Clone(m.Warnings), err.Error())
+	}
+	if len(named) > 0 {
+		body, err := selectionsText(named)
+		if err != nil {
+			return err
+		}
+		if err := wholefile.Fill(ctx, filepath.Join(dir, selectionFile), text(body)); err != nil {
+			return err
+		}
 	}
 	if r.More != nil {
 		if err := r.More(dir); err != nil {
@@ -174,16 +188,21 @@ func (r *Run) Selections() (map[string]string, error) {
 // NameSelections gives a run that is no folder its named selections.
 func (r *Run) NameSelections(named map[string]string) { r.named = named }
 
+func selectionsText(named map[string]string) ([]byte, error) {
+	body, err := json.MarshalIndent(named, "", "  ")
+	return append(body, '\n'), err
+}
+
 // SaveSelections replaces the named selections, whole or not at all.
 func (r *Run) SaveSelections(named map[string]string) error {
 	if r.Path == "" {
 		return errors.New("this run is only in memory; import it with -o to keep selections")
 	}
-	body, err := json.MarshalIndent(named, "", "  ")
+	body, err := selectionsText(named)
 	if err != nil {
 		return err
 	}
-	if err := r.replace(selectionFile, append(body, '\n')); err != nil {
+	if err := r.replace(selectionFile, body); err != nil {
 		return fmt.Errorf("save selections: %w", err)
 	}
 	return nil

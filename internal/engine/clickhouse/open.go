@@ -35,6 +35,7 @@ type Stored struct {
 	Topology *hw.Topology // nil if there is none
 	Places   *hw.Rows     // without codes; nil if rows are not placed
 	Engine   *Engine
+	Digest   string // of everything that is kept of it
 
 	server *Server
 	folder string // of sources and other tables
@@ -76,7 +77,7 @@ func (s *Server) open(ctx context.Context, name string) (*Stored, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", name, err)
 	}
-	out := &Stored{server: s, Run: &run.Run{Manifest: d.Manifest, SourceFiles: map[string]source.File{}}}
+	out := &Stored{server: s, Digest: d.Digest, Run: &run.Run{Manifest: d.Manifest, SourceFiles: map[string]source.File{}}}
 	if out.folder, err = scratch.Folder("", "engine"); err != nil {
 		return nil, err
 	}

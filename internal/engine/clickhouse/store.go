@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -62,7 +63,7 @@ func (s *Server) Store(ctx context.Context, name string, c *Contents, o Import) 
 	if err := s.createRuns(ctx); err != nil {
 		return false, err
 	}
-	d, err := s.newDocument(name, c)
+	d, err := s.newDocument(ctx, name, c)
 	if err != nil {
 		return false, err
 	}
@@ -132,7 +133,7 @@ func (s *Server) fill(ctx context.Context, d *document, c *Contents, o Import) e
 	return s.put(ctx, entry{run: d.Run, attempt: d.Attempt, state: committed, document: string(text)})
 }
 
-func (s *Server) newDocument(name string, c *Contents) (*document, error) {
+func (s *Server) newDocument(ctx context.Context, name string, c *Contents) (*document, error) {
 	var id [8]byte
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, err
@@ -147,19 +148,36 @@ func (s *Server) newDocument(name string, c *Contents) (*document, error) {
 	if c.Places != nil {
 		d.Places = c.Places.Coder.Places
 	}
+	if d.Manifest.Trace != "" {
+		d.Manifest.Trace = ""
+		d.Manifest.Warnings = append(slices.Clone(d.Manifest.Warnings), traceStays)
+	}
 	var err error
-	d.Digest, err = digest(d, c)
+	d.Digest, err = digest(ctx, d, c)
 	return d, err
 }
 
-// digest is of everything that questions are about.
-func digest(d *document, c *Contents) (string, error) {
+// traceStays is what a run says that has a message trace beside its samples.
+const traceStays = "the message trace of this execution is not here: an engine keeps samples, and the trace stayed in the run that they come from"
+
+// digest is of everything that is kept, but for when and from which file it was
+// imported.
+func digest(ctx context.Context, d *document, c *Contents) (string, error) {
 	h := sha256.New()
-	said, err := json.Marshal([]any{d.Table, d.Rows, d.Columns, d.Places, c.Run.Names, c.Run.Tree})
+	m := d.Manifest
+	said, err := json.Marshal([]any{d.Table, d.Rows, d.Columns, d.Places, m.Kind, m.Format, m.Origin, m.Warnings, m.Recording})
 	if err != nil {
 		return "", err
 	}
 	h.Write(said)
+	err = c.eachPiece(ctx, func(name string, body []byte) error {
+		h.Write(binary.AppendUvarint([]byte(name+"\x00"), uint64(len(body))))
+		h.Write(body)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
 	for _, col := range c.Table.Columns() {
 		for _, name := range col.Dict {
 			h.Write(binary.AppendUvarint(nil, uint64(len(name))))
@@ -368,7 +386,6 @@ func codesAs[T uint8 | uint16](b *query.Binner, parts [][2]int, rows int) []T {
 
 // pieces stores what is not rows, on the first shard.
 func (w *writer) pieces(ctx context.Context) error {
-	r := w.contents.Run
 	p := &pieceWriter{server: w.server, table: w.document.pieceTable()}
 	for i, c := range w.contents.Table.Columns() {
 		p.addJSON(ctx, fmt.Sprintf("described/%d", i), w.described[i])
@@ -379,33 +396,68 @@ func (w *writer) pieces(ctx context.Context) error {
 			p.add(ctx, fmt.Sprintf("sample/%d", i), packFloats(w.samples[i]))
 		}
 	}
-	for name, body := range map[string][]byte{"topology": r.TopologyData, "tree": r.Tree, "objects": []byte(r.Names)} {
-		if len(body) > 0 {
-			p.add(ctx, name, body)
+	err := w.contents.eachPiece(ctx, func(name string, body []byte) error {
+		p.add(ctx, name, body)
+		if other, ok := strings.CutPrefix(name, tablePiece); ok {
+			w.document.Others = append(w.document.Others, other)
+		}
+		return p.err
+	})
+	if err != nil {
+		return err
+	}
+	return p.flush(ctx)
+}
+
+// tablePiece begins the names of the pieces that are tables.
+const tablePiece = "table/"
+
+// eachPiece visits what is kept of a run beside its samples, always in the same order.
+func (c *Contents) eachPiece(ctx context.Context, visit func(name string, body []byte) error) error {
+	r := c.Run
+	for _, p := range []struct {
+		name string
+		body []byte
+	}{{"topology", r.TopologyData}, {"tree", r.Tree}, {"objects", []byte(r.Names)}} {
+		if len(p.body) > 0 {
+			if err := visit(p.name, p.body); err != nil {
+				return err
+			}
 		}
 	}
 	for i, s := range r.Sources {
-		if body, err := r.Source(s.Name); err == nil {
-			p.add(ctx, fmt.Sprintf("source/%d", i), body)
+		body, err := r.Source(s.Name)
+		if err != nil {
+			continue // a source that is gone is none
+		}
+		if err := visit(fmt.Sprintf("source/%d", i), body); err != nil {
+			return err
 		}
 	}
 	named, err := r.Selections()
 	if err != nil {
 		return err
 	}
-	p.addJSON(ctx, "selections", named)
+	body, err := json.Marshal(named)
+	if err != nil {
+		return err
+	}
+	if err := visit("selections", body); err != nil {
+		return err
+	}
 	for _, t := range r.Contents {
-		if t.Name == w.document.Table {
+		if t.Name == c.Table.Name {
 			continue
 		}
 		body, err := arrowBytes(ctx, t)
 		if err != nil {
 			return err
 		}
-		p.add(ctx, "table/"+t.Name, body)
-		w.document.Others = append(w.document.Others, t.Name)
+		if err := visit(tablePiece+t.Name, body); err != nil {
+			return err
+		}
 	}
-	return p.flush(ctx)
+	return nil
 }
 
 // packFloats writes numbers as bytes.

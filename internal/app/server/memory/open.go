@@ -17,7 +17,7 @@ import (
 
 // Open shows a set of samples as a run that is named by its content.
 func Open(name, path string, set *dataset.Set) *frame.Run {
-	return open(contentID(name, set.Stored), name, path, set)
+	return open(contentID(name, set), name, path, set)
 }
 
 // OpenAs shows a set of samples that is in no file under an id of its own.
@@ -64,10 +64,11 @@ func open(id, name, path string, set *dataset.Set) *frame.Run {
 }
 
 // contentID names samples by their content.
-func contentID(name string, t *table.Table) string {
-	h := sha256.New()
+func contentID(name string, set *dataset.Set) string {
+	h, t := sha256.New(), set.Stored
 	fmt.Fprintf(h, "%s %d\n", t.Name, t.Rows())
-	if t.Elsewhere() { // its address names it
+	if t.Elsewhere() {
+		writeField(h, set.Digest)
 		return frame.Identity(name, h)
 	}
 	step := max(1, t.Rows()/frame.IdentityRows)
