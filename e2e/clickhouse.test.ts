@@ -1,5 +1,5 @@
-// A run that is kept on two ClickHouse servers, one of which is killed while the page
-// is open and comes back.
+// A run that is kept on two ClickHouse servers, which are killed, do not answer or take
+// rights away while the page is open, and come back.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { isobath } from './harness';
+import { isobath, type Running } from './harness';
 import { counted, everything } from './page';
 import { show } from './suite';
 
@@ -28,6 +28,9 @@ function freePort(): Promise<number> {
     });
   });
 }
+
+const USER = 'me';
+const PASSWORD = 'correct horse';
 
 /** One server of a cluster of the given native ports. */
 class Shard {
@@ -51,11 +54,40 @@ class Shard {
 <default_profile>default</default_profile><default_database>default</default_database><mark_cache_size>67108864</mark_cache_size>
 <remote_servers><shards>${shards}</shards></remote_servers></yandex>`,
     );
+    this.grant(true);
+  }
+
+  /** Lets the user see the database of the run, or another one alone. A server that runs looks for that itself. */
+  grant(rights: boolean): void {
+    const user = (name: string, password: string, more: string): string =>
+      `<${name}><password>${password}</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>${more}</${name}>`;
+    const other = rights ? '' : '<allow_databases><database>elsewhere</database></allow_databases>';
     writeFileSync(
-      join(folder, 'users.xml'),
+      join(this.folder, 'users.xml'),
       `<?xml version="1.0"?><yandex><profiles><default></default></profiles><quotas><default></default></quotas>
-<users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>`,
+<users>${user('default', '', '')}${user(USER, PASSWORD, other)}</users></yandex>`,
     );
+  }
+
+  /** Waits until the user may ask, or may not. */
+  async granted(rights: boolean): Promise<void> {
+    for (;;) {
+      const answer = await fetch(`http://127.0.0.1:${this.http}/?database=default&query=SELECT%201`, {
+        headers: { 'X-ClickHouse-User': USER, 'X-ClickHouse-Key': PASSWORD },
+      });
+      await answer.text();
+      if (answer.ok === rights) return;
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+
+  /** Lets the server be, without answering anybody, and go on. */
+  pause(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.process?.kill('SIGCONT');
   }
 
   async start(): Promise<void> {
@@ -103,14 +135,17 @@ describe.skipIf(!installed())('a run on two ClickHouse servers', async () => {
       Array.from({ length: ROWS }, (_, i) => `${i % 4},${10 + (i % 500)},${i % 5 ? 'L1' : 'L3'}`).join('\n') +
       '\n',
   );
-  const address = `clickhouse://127.0.0.1:${first.tcp}/default/kept?cluster=shards`;
+  const address = `clickhouse://${USER}@127.0.0.1:${first.tcp}/default/kept?cluster=shards`;
+  process.env['ISOBATH_CLICKHOUSE_PASSWORD'] = PASSWORD;
   isobath('import', csv, '--engine', address);
 
   let page: Page;
+  let server: Running;
   let problems: string[];
   show(
-    { serve: () => ['open', address], ready: (p) => everything(p, ROWS) },
-    (s) => ({ page, problems } = s),
+    // Long enough for a busy machine, and short enough to wait for.
+    { serve: () => ['open', `${address}&timeout=10s`], ready: (p) => everything(p, ROWS) },
+    (s) => ({ page, server, problems } = s),
   );
 
   const select = (where: string): Promise<void> =>
@@ -145,6 +180,56 @@ describe.skipIf(!installed())('a run on two ClickHouse servers', async () => {
     expect(await banner().count()).toBe(0);
     expect(await page.locator('.page.stale').count()).toBe(0);
     refusedOnly();
+  });
+
+  /** The picture of a selection is older than what is asked for, and says so. */
+  const stale = async (says: RegExp, n: number): Promise<void> => {
+    await banner().filter({ hasText: says }).waitFor();
+    expect(await banner().textContent()).toContain('What is shown is older');
+    expect(await page.locator('.page.stale canvas').count()).toBeGreaterThan(0);
+    await counted(page, n, ROWS);
+  };
+  const fresh = async (n: number): Promise<void> => {
+    await counted(page, n, ROWS);
+    expect(await banner().count()).toBe(0);
+    expect(await page.locator('.page.stale').count()).toBe(0);
+    refusedOnly();
+  };
+
+  it('says that a question took too long, marks the picture and asks again by itself', async () => {
+    await select('level = L3');
+    await counted(page, ROWS / 5, ROWS);
+    second.pause();
+    try {
+      await select('cpu = 2');
+      await stale(/did not answer within 10s|longer than the server allows|does not answer/, ROWS / 5);
+    } finally {
+      second.resume();
+    }
+    await fresh(ROWS / 4);
+  });
+
+  it('says that the rights are gone, marks the picture and asks again by itself', async () => {
+    await select('level = L3');
+    await counted(page, ROWS / 5, ROWS);
+    first.grant(false);
+    try {
+      await first.granted(false);
+      await select('cpu = 3');
+      await stale(/the user has no rights on this database/, ROWS / 5);
+    } finally {
+      first.grant(true);
+    }
+    await first.granted(true);
+    await fresh(ROWS / 4);
+  });
+
+  it('shows the password nowhere', async () => {
+    const all = [page.url(), await page.content(), server.messages(), ...problems];
+    for (const text of all) expect(text).not.toContain(PASSWORD.split(' ')[1]);
+    const runs = await fetch(`${server.origin}/api/v1/runs`, { headers: { 'X-Isobath-Token': server.token } });
+    expect(runs.ok).toBe(true);
+    expect(await runs.text()).not.toContain(PASSWORD);
   });
 
   it('says that the server itself is gone', async () => {
