@@ -10,7 +10,10 @@ import (
 // Files are temporary files that the strings of long traces lie in, one number a
 // reference each, so that they take no memory. None (nil) keeps them in memory, for
 // whoever has no moment at which nobody uses them any more.
-type Files struct{ spills []*columns.Spill }
+type Files struct {
+	spills []*columns.Spill
+	beside *Files // whose strings are read too
+}
 
 // Close frees the files. No trace and no result that was made with them may be used
 // afterwards.
@@ -34,6 +37,7 @@ func (f *Files) release() {
 	for _, s := range f.spills {
 		s.Release()
 	}
+	f.beside.release()
 }
 
 // own are files beside these that can be closed before them.
@@ -41,7 +45,7 @@ func (f *Files) own() *Files {
 	if f == nil {
 		return nil
 	}
-	return &Files{}
+	return &Files{beside: f}
 }
 
 // keep takes over what was collected.

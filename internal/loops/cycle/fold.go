@@ -118,17 +118,21 @@ func (tr *Trace) fold(ctx context.Context, period int) (*Trace, []Fold, error) {
 			out.Levels = append(out.Levels, tr.Levels[from:to]...)
 		}
 	}
-	for i, last := 0, 0; i < len(syms); {
-		if i/partLength != last/partLength {
-			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
-			}
-			tr.files.release()
-		}
-		last = i
+	read := 0 // up to where the memory of the string was given back
+	for i := 0; i < len(syms); {
 		n := 1
 		for i+(n+1)*period <= len(syms) && equalBlocks(syms, i, i+n*period, period) {
-			n++
+			if n++; i+n*period-read >= partLength {
+				if ctx.Err() != nil {
+					return nil, nil, ctx.Err()
+				}
+				tr.files.release()
+				read = i + n*period
+			}
+		}
+		if i-read >= partLength {
+			tr.files.release()
+			read = i
 		}
 		if n == 1 {
 			keep(i, i+1)
