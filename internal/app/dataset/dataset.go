@@ -152,7 +152,7 @@ func Columns(path string) ([]foreign.Candidate, error) {
 func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err error) {
 	dir, err := scratch.Folder("", "stdin")
 	if err != nil {
-		return "", nil, err
+		return "", nil, noRoom(err)
 	}
 	remove = func() { os.RemoveAll(dir) }
 	path = filepath.Join(dir, "stdin")
@@ -176,9 +176,13 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 func spool(f *os.File, r io.Reader) error {
 	_, err := io.Copy(f, r)
 	if err != nil {
-		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", foreign.StdinName, err)
+		err = noRoom(err)
 	}
 	return errors.Join(err, f.Close())
+}
+
+func noRoom(err error) error {
+	return fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", foreign.StdinName, err)
 }
 
 // imported reads a foreign file.
