@@ -2,6 +2,7 @@ package align
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -25,6 +26,7 @@ type Side struct {
 type Alignment struct {
 	files     map[string]found
 	matchings map[string]*matching // by file of A
+	across    map[place]placed     // lines of functions that are in another file in B
 	functions map[string]found
 	objects   map[string]found
 	baseFiles map[string]string // a file of A by its base name; "" if several have it
@@ -54,10 +56,21 @@ type found struct {
 	how  How
 }
 
+// place is a line of a file; lines count from 1.
+type place struct {
+	file string
+	line int
+}
+
+type placed struct {
+	place
+	how How
+}
+
 // New aligns two sides. Renames are files of A that the user says are others in
 // B.
 func New(a, b Side, renames map[string]string) *Alignment {
-	al := &Alignment{files: map[string]found{}, matchings: map[string]*matching{}, functions: map[string]found{}, objects: map[string]found{}, baseFiles: map[string]string{}}
+	al := &Alignment{files: map[string]found{}, matchings: map[string]*matching{}, across: map[place]placed{}, functions: map[string]found{}, objects: map[string]found{}, baseFiles: map[string]string{}}
 	al.sameBuild, al.strangers = builds(a.Builds, b.Builds)
 	textA, textB := parsed(a), parsed(b)
 	al.pairFiles(a.Files, b.Files, textA, textB, renames)
@@ -186,28 +199,67 @@ func similarFiles(a, b []string, textA, textB map[string]*file) []fileMatch {
 	return out
 }
 
-// pairSources matches the lines of paired files and returns functions whose
-// names differ, by their name in A.
+// pairSources matches the lines of functions, wherever they are, and returns
+// functions whose names differ, by their name in A. Names are believed before what
+// is in functions, and a file's own functions before those of others.
 func (al *Alignment) pairSources(textA, textB map[string]*file) map[string]string {
+	var both []string // files of A with text on both sides
+	for _, x := range slices.Sorted(maps.Keys(al.files)) {
+		switch {
+		case textA[x] != nil && textB[al.files[x].name] != nil:
+			both = append(both, x)
+		case x != "" && !al.sameBuild:
+			al.Unmatched = append(al.Unmatched, x)
+		}
+	}
+	pairs := map[string][][2]int{}
+	within := func(pair func(a, b *file) [][2]int) {
+		for _, x := range both {
+			pairs[x] = append(pairs[x], pair(textA[x], textB[al.files[x].name])...)
+		}
+	}
+	within(namesakes)
+	moved := movedNamesakes(textA, textB)
+	within(lookalikes)
+	moved = append(moved, movedLookalikes(textA, textB)...)
+
 	renamed := map[string]string{}
-	for x, y := range al.files {
-		fa, fb := textA[x], textB[y.name]
-		if fa == nil || fb == nil {
-			if x != "" && !al.sameBuild {
-				al.Unmatched = append(al.Unmatched, x)
-			}
+	rename := func(a, b function) {
+		if a.name != b.name {
+			renamed[lastName(a.name)] = lastName(b.name)
+		}
+	}
+	for _, m := range moved {
+		rename(textA[m.a.file].functions[m.a.function], textB[m.b.file].functions[m.b.function])
+		al.matchAcross(m, textA[m.a.file], textB[m.b.file])
+	}
+	for _, x := range both {
+		fa, fb := textA[x], textB[al.files[x].name]
+		for _, p := range pairs[x] {
+			rename(fa.functions[p[0]], fb.functions[p[1]])
+		}
+		al.matchings[x] = matchFiles(fa, fb, pairs[x])
+	}
+	return renamed
+}
+
+// matchAcross pairs the lines of a function with those of the same one in another
+// file. Nothing else in either file is one of them.
+func (al *Alignment) matchAcross(p movedFunction, a, b *file) {
+	fa, fb := a.functions[p.a.function], b.functions[p.b.function]
+	inA, inB := span(fa.from, fa.to, a.away), span(fb.from, fb.to, b.away)
+	m := newMatching(pick(a.lines, inA), pick(b.lines, inB))
+	m.match(upTo(len(inA)), upTo(len(inB)))
+	for i, j := range m.toB {
+		if j < 0 {
 			continue
 		}
-		pairs := pairFunctions(fa, fb)
-		for _, p := range pairs {
-			if na, nb := fa.functions[p[0]].name, fb.functions[p[1]].name; na != nb {
-				renamed[lastName(na)] = lastName(nb)
-			}
+		how := m.how[i]
+		if how == Equal {
+			how = Moved
 		}
-		al.matchings[x] = matchFiles(fa, fb, pairs)
+		al.across[place{p.a.file, inA[i] + 1}] = placed{place{p.b.file, inB[j] + 1}, how}
 	}
-	slices.Sort(al.Unmatched)
-	return renamed
 }
 
 // pairFunctionNames pairs names as they are, then without arguments, then as the
@@ -300,12 +352,21 @@ func (al *Alignment) siteIn(s site) (string, How, bool) {
 	if name == "" { // samples lie elsewhere, or several files have that name
 		return s.file + ":" + strconv.Itoa(s.line), ByNumber, true
 	}
-	to := al.files[name].name
-	if to == "" {
-		return "", "", false
+	to, ok := al.partner(place{name, s.line})
+	return path.Base(to.file) + ":" + strconv.Itoa(to.line), to.how, ok
+}
+
+// partner is where B has a line of a file of A.
+func (al *Alignment) partner(of place) (placed, bool) {
+	if to, ok := al.across[of]; ok {
+		return to, true
 	}
-	line, how, ok := al.line(name, s.line)
-	return path.Base(to) + ":" + strconv.Itoa(line), how, ok
+	to := al.files[of.file].name
+	if to == "" && of.file != "" {
+		return placed{}, false
+	}
+	line, how, ok := al.line(of.file, of.line)
+	return placed{place{to, line}, how}, ok
 }
 
 // line is the partner in B of a line of a file of A; lines count from 1.
@@ -334,7 +395,11 @@ func (al *Alignment) Inverse() *Alignment {
 	if al.same {
 		return al
 	}
-	out := &Alignment{files: inverse(al.files), functions: inverse(al.functions), objects: inverse(al.objects), matchings: map[string]*matching{}, sameBuild: al.sameBuild, strangers: al.strangers}
+	out := &Alignment{files: inverse(al.files), functions: inverse(al.functions), objects: inverse(al.objects), matchings: map[string]*matching{}, across: map[place]placed{},
+		sameBuild: al.sameBuild, strangers: al.strangers}
+	for from, to := range al.across {
+		out.across[to.place] = placed{from, to.how}
+	}
 	for name, m := range al.matchings {
 		turned := &matching{a: m.b, b: m.a, toB: m.toA, toA: m.toB, how: make([]How, len(m.b))}
 		for j, i := range m.toA {
@@ -355,23 +420,48 @@ func inverse(m map[string]found) map[string]found {
 	return out
 }
 
-// Pairs are the lines of a file of B in A: the file of A, for each line of B the
-// line of A that it was, and how that was found; lines count from 1, and 0 has no
-// partner. It is false for files whose lines were not compared by content.
-func (al *Alignment) Pairs(fileB string) (fileA string, lines []int, how []How, ok bool) {
+// LinesOf is a file of B line by line as A has it.
+type LinesOf struct {
+	FileA string // the file that it was; empty if it is new
+	Lines []int  // for each line of B that of A; lines count from 1, and 0 has no partner
+	How   []How
+	// From are the files of lines that were in another one than FileA, by line of B.
+	From map[int]string
+	// Left are the lines of FileA that are in another file of B now.
+	Left map[int]bool
+}
+
+// Pairs are the lines of a file of B in A. It is false for files whose lines were
+// not compared by content.
+func (al *Alignment) Pairs(fileB string) (*LinesOf, bool) {
+	out := &LinesOf{From: map[int]string{}, Left: map[int]bool{}}
 	for a, m := range al.matchings {
 		if al.files[a].name != fileB {
 			continue
 		}
-		lines, how = make([]int, len(m.toA)), make([]How, len(m.toA))
+		out.FileA, out.Lines, out.How = a, make([]int, len(m.toA)), make([]How, len(m.toA))
 		for j, i := range m.toA {
 			if i >= 0 {
-				lines[j], how[j] = i+1, m.how[i]
+				out.Lines[j], out.How[j] = i+1, m.how[i]
 			}
 		}
-		return a, lines, how, true
 	}
-	return "", nil, nil, false
+	for from, to := range al.across {
+		if from.file == out.FileA && out.FileA != "" {
+			out.Left[from.line] = true
+		}
+		if to.file != fileB {
+			continue
+		}
+		for len(out.Lines) < to.line { // a new file, of which nothing else is known
+			out.Lines, out.How = append(out.Lines, 0), append(out.How, "")
+		}
+		out.Lines[to.line-1], out.How[to.line-1] = from.line, to.how
+		if from.file != out.FileA {
+			out.From[to.line] = from.file
+		}
+	}
+	return out, len(out.Lines) > 0
 }
 
 // Key is the key of a group of A in the terms of B; false if B has none.
@@ -380,10 +470,7 @@ func (al *Alignment) Key(by, key []string) ([]string, How, bool) {
 		return key, Equal, !slices.ContainsFunc(key, func(k string) bool { return strings.HasSuffix(k, onlyInA) })
 	}
 	out, how := make([]string, len(key)), Equal
-	file := ""
-	if i := slices.Index(by, samples.File); i >= 0 {
-		file = key[i]
-	}
+	file := slices.Index(by, samples.File)
 	worse := func(h How) {
 		if rank(h) > rank(how) {
 			how = h
@@ -395,6 +482,9 @@ func (al *Alignment) Key(by, key []string) ([]string, How, bool) {
 		}
 		switch column {
 		case samples.File:
+			if line := slices.Index(by, samples.Line); line >= 0 && key[line] != "" {
+				continue // the line says in which file it is
+			}
 			f, ok := al.files[key[i]]
 			if !ok {
 				return nil, "", false
@@ -405,12 +495,19 @@ func (al *Alignment) Key(by, key []string) ([]string, How, bool) {
 			if err != nil {
 				return nil, "", false
 			}
-			n, h, ok := al.line(al.fileOr(file), n)
+			named := ""
+			if file >= 0 {
+				named = key[file]
+			}
+			to, ok := al.partner(place{al.fileOr(named), n})
 			if !ok {
 				return nil, "", false
 			}
-			out[i] = strconv.Itoa(n)
-			worse(h)
+			out[i] = strconv.Itoa(to.line)
+			if named != "" {
+				out[file] = to.file
+			}
+			worse(to.how)
 		case samples.Function:
 			f, ok := al.functions[key[i]]
 			if !ok {

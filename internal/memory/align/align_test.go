@@ -3,6 +3,7 @@ package align
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -177,5 +178,157 @@ func FuzzMatch(f *testing.F) {
 		m := matchTexts(strings.Split(a, "\n"), strings.Split(b, "\n"))
 		checkMatching(t, m)
 		New(side("a", a, []string{"f"}, nil), side("b", b, []string{"g"}, nil), nil)
+		checkPlaces(t, a, b)
 	})
+}
+
+// checkPlaces aligns a file with another that was cut in two, and holds that whatever
+// has a partner is the partner of that.
+func checkPlaces(t *testing.T, a, b string) {
+	t.Helper()
+	lines := strings.Split(b, "\n")
+	halves := map[string][]string{"b": lines[:len(lines)/2], "c": lines[len(lines)/2:]}
+	al := New(side("a", a, nil, nil), Side{Files: []string{"b", "c"}, Text: func(name string) []string { return halves[name] }}, nil)
+	back, by := al.Inverse(), []string{"file", "line"}
+	for i := range strings.Split(a, "\n") {
+		key := []string{"a", fmt.Sprint(i + 1)}
+		to, how, ok := al.Key(by, key)
+		if !ok {
+			continue
+		}
+		n, err := strconv.Atoi(to[1])
+		if err != nil || how != ByNumber && (n < 1 || n > len(halves[to[0]])) {
+			t.Fatalf("line %d is %q, %s", i+1, to, how)
+		}
+		if again, _, ok := back.Key(by, to); how != ByNumber && (!ok || again[0] != key[0] || again[1] != key[1]) {
+			t.Fatalf("line %d is %q, which is %q", i+1, to, again)
+		}
+	}
+}
+
+// whole is a source of two functions, which splitCore and splitRest have in a file
+// each: one by its name, the other under a new one.
+const whole = `#include <stdio.h>
+double relax(double *u, const double *v, int n)
+{
+	double worst = 0;
+	for (int i = 1; i < n - 1; i++) {
+		u[i] = 0.25 * (v[i - 1] + 2 * v[i] + v[i + 1]);
+		if (u[i] > worst)
+			worst = u[i];
+	}
+	return worst;
+}
+static long checksum(const double *u, int n)
+{
+	long sum = 17;
+	for (int i = 0; i < n; i++)
+		sum = sum * 31 + (long)(u[i] * 1000);
+	return sum;
+}
+int main(void)
+{
+	static double u[100], v[100];
+	relax(u, v, 100);
+	printf("%ld\n", checksum(u, 100));
+}
+`
+
+const splitCore = `double relax(double *u, const double *v, int n)
+{
+	double worst = 0;
+	for (int i = 1; i < n - 1; i++) {
+		u[i] = 0.5 * (v[i - 1] + 2 * v[i] + v[i + 1]);
+		if (u[i] > worst)
+			worst = u[i];
+	}
+	return worst;
+}
+`
+
+const splitRest = `#include <stdio.h>
+int main(void)
+{
+	static double u[100], v[100];
+	relax(u, v, 100);
+	printf("%ld\n", fingerprint(u, 100));
+}
+`
+
+const splitSum = `// Sums of all values.
+long fingerprint(const double *u, int n)
+{
+	long sum = 17;
+	for (int i = 0; i < n; i++)
+		sum = sum * 31 + (long)(u[i] * 1000);
+	return sum;
+}
+`
+
+// TestFunctionsInOtherFiles aligns a file that was split: lines are found wherever
+// their functions went, and back again.
+func TestFunctionsInOtherFiles(t *testing.T) {
+	texts := map[string]string{"/b/main.c": splitRest, "/b/core.c": splitCore, "/b/sum.c": splitSum}
+	b := Side{Files: []string{"/b/core.c", "/b/main.c", "/b/sum.c"}, Functions: []string{"relax", "fingerprint", "main"}, Objects: []string{"core.c:5 1 MiB"},
+		Text: func(name string) []string { return strings.Split(texts[name], "\n") }}
+	a := side("/a/main.c", whole, []string{"relax", "checksum", "main"}, []string{"main.c:6 1 MiB"})
+	al := New(a, b, nil)
+	back := al.Inverse()
+	for _, tt := range []struct {
+		line int
+		want string
+		how  How
+	}{
+		{1, "/b/main.c:1", Equal}, {2, "/b/core.c:1", Moved}, {6, "/b/core.c:5", Modified}, {8, "/b/core.c:7", Moved}, {15, "/b/sum.c:5", Moved}, {16, "/b/sum.c:6", Moved},
+		{21, "/b/main.c:4", Equal}, {23, "/b/main.c:6", Modified},
+	} {
+		by, key := []string{"file", "line"}, []string{"/a/main.c", fmt.Sprint(tt.line)}
+		got, how, ok := al.Key(by, key)
+		if strings.Join(got, ":") != tt.want || how != tt.how || !ok {
+			t.Errorf("line %d: %q %q %v, want %q %q", tt.line, got, how, ok, tt.want, tt.how)
+			continue
+		}
+		if again, _, ok := back.Key(by, got); !ok || strings.Join(again, ":") != strings.Join(key, ":") {
+			t.Errorf("line %d and back is %q", tt.line, again)
+		}
+	}
+	if got, _, ok := al.Key([]string{"function"}, []string{"checksum"}); !ok || got[0] != "fingerprint" {
+		t.Errorf("checksum is %q", got)
+	}
+	if got, _, ok := al.Key([]string{"symbol"}, []string{"main.c:6 1 MiB"}); !ok || got[0] != "core.c:5 1 MiB" {
+		t.Errorf("the allocation is %q", got)
+	}
+	core, ok := al.Pairs("/b/core.c")
+	if !ok || core.FileA != "" || core.Lines[4] != 6 || core.How[4] != Modified || core.From[5] != "/a/main.c" {
+		t.Errorf("core.c: %+v %v", core, ok)
+	}
+	rest, ok := al.Pairs("/b/main.c")
+	if !ok || rest.FileA != "/a/main.c" || rest.Lines[0] != 1 || !rest.Left[6] || rest.Left[1] || len(rest.From) > 0 {
+		t.Errorf("main.c: %+v %v", rest, ok)
+	}
+}
+
+// TestSameNameElsewhere: a function of another file is a partner only where a name
+// is that of one function on each side.
+func TestSameNameElsewhere(t *testing.T) {
+	texts := map[string]string{
+		"a.c": "int run(int x)\n{\n\treturn solve(x) + 1;\n}\nint old(int y)\n{\n\tabort();\n\texit(4);\n}\n",
+		"b.c": "int run(int x)\n{\n\treturn solve(x) + 1;\n}\nint this(void)\n{\n\tfork();\n\tpause();\n}\nint that(void)\n{\n\tkill(0);\n\tsync();\n}\n",
+		"c.c": "int run(char c)\n{\n\tputs(c);\n}\nint these(void)\n{\n\twait();\n}\n",
+	}
+	of := func(files ...string) Side {
+		return Side{Files: files, Text: func(name string) []string { return strings.Split(texts[name], "\n") }}
+	}
+	by, key := []string{"file", "line"}, []string{"a.c", "3"}
+	if got, how, ok := New(of("a.c"), of("b.c"), nil).Key(by, key); !ok || got[0] != "b.c" || how != Moved {
+		t.Errorf("the only one of its name: %q %q", got, how)
+	}
+	al := New(of("a.c"), of("b.c", "c.c"), nil)
+	if got, how, ok := al.Key(by, key); !ok || got[0] != "b.c" || how != Moved { // by what is in it
+		t.Errorf("one of two of its name: %q %q", got, how)
+	}
+	texts["b.c"] = strings.Replace(texts["b.c"], "return solve(x) + 1", "while (wait())", 1)
+	if got, _, ok := New(of("a.c"), of("b.c", "c.c"), nil).Key(by, key); ok {
+		t.Errorf("one of two of its name, and neither like it: %q", got)
+	}
 }

@@ -2,6 +2,7 @@ package align
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,60 +197,137 @@ const similarEnough = .6
 // each other.
 const maxStrangers = 300
 
-// pairFunctions pairs functions by name, the k-th of a name with the k-th, and
-// then those left by what is in them, best first.
-func pairFunctions(a, b *file) [][2]int {
+// namesakes pairs the functions of two files by name, the k-th of a name with the
+// k-th.
+func namesakes(a, b *file) [][2]int {
 	var pairs [][2]int
-	usedA, usedB := make([]bool, len(a.functions)), make([]bool, len(b.functions))
 	named := map[string][]int{}
 	for j, f := range b.functions {
-		named[f.name] = append(named[f.name], j)
+		if !b.paired[j] {
+			named[f.name] = append(named[f.name], j)
+		}
 	}
 	for i, f := range a.functions {
-		if list := named[f.name]; len(list) > 0 {
+		if list := named[f.name]; len(list) > 0 && !a.paired[i] {
 			pairs = append(pairs, [2]int{i, list[0]})
 			named[f.name] = list[1:]
-			usedA[i], usedB[list[0]] = true, true
-		}
-	}
-	type match struct {
-		a, b  int
-		alike float64
-	}
-	var strangers []match
-	leftA, leftB := unused(usedA), unused(usedB)
-	for _, i := range leftA {
-		for _, j := range leftB {
-			if alike := a.bodyOf(i).alike(b.bodyOf(j)); alike >= similarEnough {
-				strangers = append(strangers, match{i, j, alike})
-			}
-		}
-	}
-	slices.SortStableFunc(strangers, func(x, y match) int { return cmp.Compare(y.alike, x.alike) })
-	for _, m := range strangers {
-		if !usedA[m.a] && !usedB[m.b] {
-			usedA[m.a], usedB[m.b] = true, true
-			pairs = append(pairs, [2]int{m.a, m.b})
+			a.paired[i], b.paired[list[0]] = true, true
 		}
 	}
 	return pairs
 }
 
-func unused(used []bool) []int {
-	var out []int
-	for i, u := range used {
-		if !u && len(out) < maxStrangers {
-			out = append(out, i)
+// lookalikes pairs functions of two files that have no partner by what is in them.
+func lookalikes(a, b *file) [][2]int {
+	var pairs [][2]int
+	for _, m := range alike(strangersIn("", a), strangersIn("", b)) {
+		pairs = append(pairs, [2]int{m.a.function, m.b.function})
+	}
+	return pairs
+}
+
+// functionAt is a function of a file.
+type functionAt struct {
+	file     string
+	function int
+	of       *file
+}
+
+// movedFunction is one that is in another file than before.
+type movedFunction struct{ a, b functionAt }
+
+// movedNamesakes pairs functions without a partner in their own file by a name that
+// only one on each side has.
+func movedNamesakes(a, b map[string]*file) []movedFunction {
+	only := func(files map[string]*file) map[string]functionAt {
+		out, several := map[string]functionAt{}, map[string]bool{}
+		for _, f := range strangers(files) {
+			name := f.of.functions[f.function].name
+			_, seen := out[name]
+			several[name] = several[name] || seen
+			out[name] = f
+		}
+		maps.DeleteFunc(out, func(name string, _ functionAt) bool { return several[name] })
+		return out
+	}
+	inA, inB := only(a), only(b)
+	var pairs []movedFunction
+	for _, name := range slices.Sorted(maps.Keys(inA)) {
+		if there, ok := inB[name]; ok {
+			pairs = append(pairs, paired(inA[name], there))
+		}
+	}
+	return pairs
+}
+
+// movedLookalikes pairs functions whose file and name are others by what is in them.
+func movedLookalikes(a, b map[string]*file) []movedFunction {
+	first := func(all []functionAt) []functionAt { return all[:min(len(all), maxStrangers)] }
+	return alike(first(strangers(a)), first(strangers(b)))
+}
+
+func paired(a, b functionAt) movedFunction {
+	a.of.paired[a.function], b.of.paired[b.function] = true, true
+	return movedFunction{a, b}
+}
+
+// strangers are the functions without a partner, in order.
+func strangers(files map[string]*file) []functionAt {
+	var out []functionAt
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		out = append(out, strangersIn(name, files[name])...)
+	}
+	return out
+}
+
+// strangersIn are those of one file, as many as are compared with each other.
+func strangersIn(name string, f *file) []functionAt {
+	var out []functionAt
+	for i, has := range f.paired {
+		if !has && len(out) < maxStrangers {
+			out = append(out, functionAt{name, i, f})
 		}
 	}
 	return out
 }
 
+// alike pairs functions by what is in them, best first, each once.
+func alike(a, b []functionAt) []movedFunction {
+	type match struct {
+		a, b  functionAt
+		alike float64
+	}
+	var all []match
+	for _, x := range a {
+		mine := x.of.bodyOf(x.function)
+		for _, y := range b {
+			if alike := mine.alike(y.of.bodyOf(y.function)); alike >= similarEnough {
+				all = append(all, match{x, y, alike})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y match) int { return cmp.Compare(y.alike, x.alike) })
+	var pairs []movedFunction
+	for _, m := range all {
+		if !m.a.of.paired[m.a.function] && !m.b.of.paired[m.b.function] {
+			pairs = append(pairs, paired(m.a, m.b))
+		}
+	}
+	return pairs
+}
+
 // body is what a function consists of, without its order.
 type body struct{ lines, tokens []string }
 
-// alike is the mean of the shares of lines and of words that two bodies share.
-func (a *body) alike(b *body) float64 { return (dice(a.lines, b.lines) + dice(a.tokens, b.tokens)) / 2 }
+// alike is the mean of the shares of lines and of words that two bodies share; 0
+// where their sizes say that it is too little.
+func (a *body) alike(b *body) float64 {
+	most := func(x, y []string) float64 { return 2 * float64(min(len(x), len(y))) / float64(max(len(x)+len(y), 1)) }
+	if most(a.lines, b.lines)+most(a.tokens, b.tokens) < 2*similarEnough {
+		return 0
+	}
+	return (dice(a.lines, b.lines) + dice(a.tokens, b.tokens)) / 2
+}
 
 func bodyOf(lines []line) *body {
 	b := &body{}

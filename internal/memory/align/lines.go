@@ -32,11 +32,13 @@ type file struct {
 	lines     []line
 	functions []function
 	bodies    []*body // of functions; made when asked for
+	paired    []bool  // functions that have a partner
+	away      []bool  // lines of functions whose partner is in another file
 }
 
 func newFile(text []string) *file {
 	f := &file{lines: newLines(text), functions: functionsOf(text)}
-	f.bodies = make([]*body, len(f.functions))
+	f.bodies, f.paired, f.away = make([]*body, len(f.functions)), make([]bool, len(f.functions)), make([]bool, len(f.lines))
 	return f
 }
 
@@ -61,9 +63,8 @@ type matching struct {
 // matchFiles pairs the lines of two files: function by function, then what lies
 // outside of functions, then what moved from one to another.
 func matchFiles(a, b *file, functions [][2]int) *matching {
-	m := &matching{a: a.lines, b: b.lines, toB: fill(len(a.lines)), toA: fill(len(b.lines)), how: make([]How, len(a.lines)),
-		visits: visitsPerLine * (len(a.lines) + len(b.lines)), cells: maxCells}
-	inA, inB := make([]bool, len(a.lines)), make([]bool, len(b.lines))
+	m := newMatching(a.lines, b.lines)
+	inA, inB := slices.Clone(a.away), slices.Clone(b.away)
 	for _, p := range functions {
 		fa, fb := a.functions[p[0]], b.functions[p[1]]
 		m.match(span(fa.from, fa.to, inA), span(fb.from, fb.to, inB))
@@ -75,24 +76,47 @@ func matchFiles(a, b *file, functions [][2]int) *matching {
 		span(f.from, f.to, inB)
 	}
 	m.match(outside(inA), outside(inB))
-	m.between()
-	m.moved()
+	m.between(a.away, b.away)
+	m.moved(a.away, b.away)
 	return m
+}
+
+// newMatching is one of lines of which none has a partner yet.
+func newMatching(a, b []line) *matching {
+	return &matching{a: a, b: b, toB: fill(len(a)), toA: fill(len(b)), how: make([]How, len(a)), visits: visitsPerLine * (len(a) + len(b)), cells: maxCells}
+}
+
+// pick are the lines at some numbers.
+func pick(lines []line, at []int) []line {
+	out := make([]line, len(at))
+	for k, i := range at {
+		out[k] = lines[i]
+	}
+	return out
+}
+
+// upTo are the numbers below n.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // between matches what is left between neighbouring pairs, wherever functions
 // begin and end: braces may be unbalanced, functions without a partner.
-func (m *matching) between() {
+func (m *matching) between(awayA, awayB []bool) {
 	var pairs [][2]int
 	for i, j := range m.toB {
 		if j >= 0 {
 			pairs = append(pairs, [2]int{i, j})
 		}
 	}
-	left := func(partner []int, from, to int) []int {
+	left := func(partner []int, away []bool, from, to int) []int {
 		var out []int
 		for i := from; i < to; i++ {
-			if partner[i] < 0 {
+			if partner[i] < 0 && !away[i] {
 				out = append(out, i)
 			}
 		}
@@ -100,7 +124,7 @@ func (m *matching) between() {
 	}
 	fromA, fromB := 0, 0
 	for _, p := range append(rising(pairs), [2]int{len(m.a), len(m.b)}) {
-		m.match(left(m.toB, fromA, p[0]), left(m.toA, fromB, p[1]))
+		m.match(left(m.toB, awayA, fromA, p[0]), left(m.toA, awayB, fromB, p[1]))
 		fromA, fromB = p[0]+1, p[1]+1
 	}
 }
@@ -300,11 +324,11 @@ func (m *matching) howAlike(i, j int) How {
 // moved pairs what is left where a line is the only one of its text on both
 // sides, and then its equal neighbours: code that moved or was taken out into a
 // function of its own.
-func (m *matching) moved() {
-	left := func(lines []line, partner []int) map[string]int {
+func (m *matching) moved(awayA, awayB []bool) {
+	left := func(lines []line, partner []int, away []bool) map[string]int {
 		only := map[string]int{} // −1 if there are several
 		for i := range lines {
-			if l := &lines[i]; partner[i] < 0 && !l.common {
+			if l := &lines[i]; partner[i] < 0 && !l.common && !away[i] {
 				if _, seen := only[l.text]; seen {
 					only[l.text] = -1
 				} else {
@@ -314,9 +338,9 @@ func (m *matching) moved() {
 		}
 		return only
 	}
-	inB := left(m.b, m.toA)
+	inB := left(m.b, m.toA, awayB)
 	var found [][2]int
-	for text, i := range left(m.a, m.toB) {
+	for text, i := range left(m.a, m.toB, awayA) {
 		if j, ok := inB[text]; ok && i >= 0 && j >= 0 {
 			found = append(found, [2]int{i, j})
 		}
@@ -325,15 +349,16 @@ func (m *matching) moved() {
 	for _, p := range found {
 		if m.toB[p[0]] < 0 && m.toA[p[1]] < 0 {
 			m.pair(p[0], p[1], Moved)
-			m.grow(p[0], p[1], 1)
-			m.grow(p[0], p[1], -1)
+			for _, step := range []int{1, -1} {
+				m.grow(p[0], p[1], step, awayA, awayB)
+			}
 		}
 	}
 }
 
-func (m *matching) grow(i, j, step int) {
+func (m *matching) grow(i, j, step int, awayA, awayB []bool) {
 	for i, j = i+step, j+step; i >= 0 && j >= 0 && i < len(m.a) && j < len(m.b); i, j = i+step, j+step {
-		if m.toB[i] >= 0 || m.toA[j] >= 0 || m.a[i].text != m.b[j].text {
+		if m.toB[i] >= 0 || m.toA[j] >= 0 || awayA[i] || awayB[j] || m.a[i].text != m.b[j].text {
 			return
 		}
 		m.pair(i, j, Moved)

@@ -13,7 +13,7 @@ import (
 
 func matchTexts(a, b []string) *matching {
 	fa, fb := newFile(a), newFile(b)
-	return matchFiles(fa, fb, pairFunctions(fa, fb))
+	return matchFiles(fa, fb, append(namesakes(fa, fb), lookalikes(fa, fb)...))
 }
 
 // TestLines counts, over edited files whose every line is known, how many lines

@@ -63,8 +63,8 @@ func TestJoin(t *testing.T) {
 			t.Errorf("row %d: object %s", i, got)
 		}
 	}
-	if _, lines, how, ok := j.Lines.Pairs("/new/a.c"); !ok || !slices.Equal(lines[:3], []int{0, 1, 2}) || how[1] != "equal" {
-		t.Errorf("pairs %v %v", lines, how)
+	if of, ok := j.Lines.Pairs("/new/a.c"); !ok || !slices.Equal(of.Lines[:3], []int{0, 1, 2}) || of.How[1] != "equal" {
+		t.Errorf("pairs %+v", of)
 	}
 
 	// Both sides compared through the one engine are what they are by themselves.

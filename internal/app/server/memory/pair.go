@@ -213,38 +213,47 @@ func (s routes) matched(w http.ResponseWriter, r *http.Request, run *Samples) er
 		return frame.BadRequest("%s is one run; lines are matched in a pair, runs/A,B/matched", run.Run.Name)
 	}
 	name := r.URL.Query().Get("file")
-	out := MatchedLines{File: name, Lines: []int{}, How: []string{}, Gone: []GoneLine{}}
-	fileA, lines, how, ok := run.pair.lines.Pairs(name)
+	out := MatchedLines{File: name, Lines: []int{}, How: []string{}, Gone: []GoneLine{}, From: []LineFrom{}}
+	lines, ok := run.pair.lines.Pairs(name)
 	if !ok {
 		return s.Answer(w, r, out)
 	}
-	out.FileA, out.Lines = fileA, lines
-	for _, h := range how {
+	out.FileA, out.Lines = lines.FileA, lines.Lines
+	for _, h := range lines.How {
 		out.How = append(out.How, string(h))
+	}
+	for _, line := range slices.Sorted(maps.Keys(lines.From)) {
+		out.From = append(out.From, LineFrom{Line: line, File: lines.From[line]})
+	}
+	if lines.FileA == "" {
+		return s.Answer(w, r, out)
 	}
 	a, release := s.Hold(run.pair.a.ID)
 	if a == nil {
 		return s.Answer(w, r, out)
 	}
 	defer release()
-	out.Gone = gone(a.SourceLines(fileA), lines)
+	out.Gone = gone(a.SourceLines(lines.FileA), lines)
 	return s.Answer(w, r, out)
 }
 
 // gone are the lines of A that B has not, each with the line of B that it stood
-// before.
-func gone(text []string, lines []int) []GoneLine {
+// before. Those that are in another file of B are not gone.
+func gone(text []string, lines *align.LinesOf) []GoneLine {
 	inB := map[int]int{}
-	for j, i := range lines {
-		if i > 0 {
+	for j, i := range lines.Lines {
+		if i > 0 && lines.From[j+1] == "" {
 			inB[i] = j + 1
 		}
 	}
 	out := []GoneLine{}
-	next := len(lines) + 1
+	next := len(lines.Lines) + 1
 	for i := len(text); i >= 1; i-- {
 		if j, ok := inB[i]; ok {
 			next = j
+			continue
+		}
+		if lines.Left[i] {
 			continue
 		}
 		if strings.TrimSpace(text[i-1]) != "" || i < len(text) {

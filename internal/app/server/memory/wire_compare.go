@@ -88,6 +88,13 @@ type MatchedLines struct {
 	Lines []int      `json:"lines"` // by line of B; 0 has none
 	How   []string   `json:"how"`
 	Gone  []GoneLine `json:"gone"`
+	From  []LineFrom `json:"from"` // lines that were in another file than FileA
+}
+
+// LineFrom is a line of B and the file of A that it was in.
+type LineFrom struct {
+	Line int    `json:"line"`
+	File string `json:"file"`
 }
 
 // GoneLine is a line that only A has, and the line of B that it stood before.

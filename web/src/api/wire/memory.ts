@@ -843,6 +843,13 @@ export interface MatchedLines {
   readonly lines: readonly number[]; // by line of B; 0 has none
   readonly how: readonly string[];
   readonly gone: readonly GoneLine[];
+  readonly from: readonly LineFrom[]; // lines that were in another file than FileA
+}
+
+// LineFrom is a line of B and the file of A that it was in.
+export interface LineFrom {
+  readonly line: number;
+  readonly file: string;
 }
 
 // GoneLine is a line that only A has, and the line of B that it stood before.

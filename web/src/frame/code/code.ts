@@ -14,6 +14,7 @@ import type { Said } from '../view';
 /** A number beside each line that has one. */
 export interface CodeColumn {
   readonly head: string; // with the unit: it heads the table and the gutter
+  readonly listed?: string; // heads the table, where that is another
   readonly values: ReadonlyMap<number, number>; // by line; zeros are listed, not drawn
   /** The hovered part of a value, on the same scale. */
   readonly hovered?: ReadonlyMap<number, number>;
@@ -29,6 +30,12 @@ export interface CodeColumn {
    * centre line for what is below zero and to the right for what is above.
    */
   readonly narrow?: 'number' | 'around';
+}
+
+/** Columns that tables and files have behind the numbers, such as what may be said of them. */
+export interface Further {
+  readonly head: readonly string[];
+  readonly of: (line: number) => readonly string[];
 }
 
 /** What a line stands out for: it is meant, or pointed at elsewhere. */
@@ -56,6 +63,8 @@ export interface Code {
   readonly term?: (line: number) => Term | undefined;
   readonly describe: (line: number) => Said | undefined;
   readonly summary: string;
+  /** Asked for when a table or a file is made. */
+  readonly further?: () => Promise<Further>;
 }
 
 const AROUND = 3; // lines kept before and after a place

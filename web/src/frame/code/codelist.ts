@@ -3,7 +3,7 @@ import { short } from '../../base/format';
 import type { Measure } from '../../base/text';
 import { ListView, type ListColumn } from '../list';
 import type { View } from '../view';
-import { largest, places, type Code, type CodeColumn, type Numbering } from './code';
+import { largest, places, type Code, type CodeColumn, type Further, type Numbering } from './code';
 
 interface Line {
   readonly number: number;
@@ -14,7 +14,12 @@ const BAR = { w: 46, h: 14 };
 const BY_NUMBER: Numbering = { head: 'line', text: 'source', of: String };
 
 /** The picture has the lines on screen, the table every place. */
-export function codeList(code: Code, visible: readonly number[], measure: Measure): View<unknown> {
+export function codeList(
+  code: Code,
+  visible: readonly number[],
+  measure: Measure,
+  further?: Further,
+): View<unknown> {
   const lines = code.text.split('\n').map((t, i): Line => ({
     number: i + 1,
     text: t.replaceAll('\t', '    ').trimEnd(),
@@ -30,10 +35,9 @@ export function codeList(code: Code, visible: readonly number[], measure: Measur
       samples: (l) => code.describe(l.number)?.counted ?? 0,
       columns: [
         { head: numbering.head, link: true, right: true, text: (l) => numbering.of(l.number) },
-        ...code.columns.flatMap((c) => [
-          numberColumn(c),
-          ...(c.tableOnly || c.narrow === 'number' ? [] : [barColumn(c)]),
-        ]),
+        ...(further
+          ? [...code.columns.map(numberColumn), ...furtherColumns(further), ...code.columns.flatMap(bars)]
+          : code.columns.flatMap((c) => [numberColumn(c), ...bars(c)])),
         { head: numbering.text, mono: true, most: 900, text: (l) => l.text },
       ],
     },
@@ -41,9 +45,18 @@ export function codeList(code: Code, visible: readonly number[], measure: Measur
   ) as View<unknown>;
 }
 
+function bars(c: CodeColumn): ListColumn<Line>[] {
+  return c.tableOnly || c.narrow === 'number' ? [] : [barColumn(c)];
+}
+
+function furtherColumns(further: Further): ListColumn<Line>[] {
+  return further.head.map((head, i) => ({ head, right: true, text: (l) => further.of(l.number)[i] ?? '' }));
+}
+
 function numberColumn(c: CodeColumn): ListColumn<Line> {
+  const head = c.listed ?? c.head;
   return {
-    head: c.provenance === 'modelled' ? `${c.head} (modelled)` : c.head,
+    head: c.provenance === 'modelled' ? `${head} (modelled)` : head,
     right: true,
     text: (l) => (c.values.has(l.number) ? (c.write ?? short)(c.values.get(l.number)!) : ''),
     exact: (l) => String(c.values.get(l.number) ?? ''),

@@ -1,12 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { PairAnswer } from '../../../api/decode';
 import type { CacheLine, CacheLines, Compared, ComparedRow, Spread, Spreads } from '../../../api/wire';
-import { rowsOf } from './code';
+import { roughMeasure } from '../../../base/text';
+import { parseTokens } from '../../../base/theme';
+import { codeList } from '../../../frame/code/codelist';
+import type { Heat } from '../views/heat';
+import { changeCode, rowsOf } from './code';
 import { joinLines, linesList } from './lines';
 import { joinSpreads } from './spread';
 import { isSure, ordered, shortNames } from './lists';
 import { mergeCells } from './parallel';
 import { beyondNoise, countVerdict } from './verdict';
+
+const theme = parseTokens(
+  readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'),
+  'light',
+);
 
 const row = (label: string, a: number, b: number, verdict = 'unsure'): ComparedRow => ({
   label,
@@ -94,6 +104,7 @@ describe('the code of two runs', () => {
         { line: 2, before: 3, text: 'old' },
         { line: 4, before: 4, text: 'last' },
       ],
+      from: [],
     };
     expect(rowsOf('a\nnew\nc', matched).map((r) => [r.b, r.a, r.text])).toEqual([
       [1, 1, 'a'],
@@ -102,6 +113,62 @@ describe('the code of two runs', () => {
       [3, 3, 'c'],
       [0, 4, 'last'],
     ]);
+  });
+
+  /** Samples of lines, each of ten cycles. */
+  const heat = (samples: readonly (readonly [line: number, n: number])[]): Heat => ({
+    lines: new Map(
+      samples.map(([line, n]) => [
+        line,
+        { line, samples: [n, n, 0], sums: [10 * n, 10 * n, 0], share: 0, hover: 0 },
+      ]),
+    ),
+    top: undefined,
+    topHover: undefined,
+  });
+
+  it('says where lines came from, and what may be said of each as a table', async () => {
+    const tested = [
+      { ...row('f.c:1', 20, 80, 'more'), keyA: ['f.c', '1'], keyB: ['f.c', '1'], low: 2, high: 6 },
+      { ...row('f.c:3', 3, 3), keyA: ['f.c', '3'], keyB: ['f.c', '3'] },
+      { ...row('f.c:2', 7, 0, 'less'), keyA: ['f.c (only in A)', '2'] },
+    ];
+    const code = changeCode({
+      source: { file: 'f.c', path: 'f.c', text: 'a\nnew\nc', truncated: false },
+      matched: {
+        file: 'f.c',
+        fileA: 'f.c',
+        lines: [1, 0, 9],
+        how: ['equal', '', 'moved'],
+        gone: [{ line: 2, before: 3, text: 'old' }],
+        from: [{ line: 3, file: 'lib.c' }],
+      },
+      a: heat([
+        [1, 2],
+        [3, 3],
+      ]),
+      b: heat([
+        [1, 8],
+        [2, 1],
+        [3, 3],
+      ]),
+      gone: heat([[2, 7]]),
+      goneFile: 'f.c (only in A)',
+      current: undefined,
+      unit: 'cycles',
+      theme,
+      places: false,
+      tested: () => Promise.resolve({ groups: tested } as unknown as Compared),
+    });
+    const { head, rows } = codeList(code, [], roughMeasure, await code.further!()).rows();
+    expect(head.slice(0, 7)).toEqual(['line', 'A', 'B', 'change', 'low', 'high', 'verdict']);
+    expect(rows.map((r) => r.slice(0, 7))).toEqual([
+      ['1', '20', '80', '60', '20', '100', 'more'],
+      ['+2', '0', '10', '10', '', '', 'not tested'],
+      ['−2', '70', '0', '-70', '', '', 'less'],
+      ['9→3', '30', '30', '0', '', '', 'unsure'],
+    ]);
+    expect(code.describe(4)?.more).toContain('line 9 of lib.c in A, moved');
   });
 
   it('goes by number where nothing was matched', () => {
