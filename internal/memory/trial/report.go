@@ -182,7 +182,7 @@ func (d *Design) Conclude(r *Report) {
 			noise := pairNoise(x)
 			r.Noise = &Noise{Pair: noise}
 			if r.Most >= leastPairs {
-				least := detectable(noise, r.Most, d.Looks[len(d.Looks)-1].Bound)
+				least := detectable(max(math.Log1p(noise), got.deviation()), r.Most, d.Looks[len(d.Looks)-1].Bound)
 				r.Noise.Detectable = &least
 			}
 		}

@@ -54,17 +54,25 @@ func estimate(x []float64) float64 {
 	return stat.Mean(y[cut : len(y)-cut])
 }
 
-// interval holds all differences that a score within the bound does not refuse.
-func interval(x []float64, bound float64) (low, high float64) {
+// interval holds all differences that a test does not refuse, sought outward from
+// the middle. Whether it holds none at all is what the test says of that.
+func interval(x []float64, refused func(theta float64) bool) (low, high float64) {
 	middle := stat.Median(x)
 	end := func(sign float64) float64 {
 		inside, outside := middle, middle+sign*1.5
-		for range 40 {
-			m := (inside + outside) / 2
-			if math.Abs(Score(x, m)) <= bound {
-				inside = m
+		if middle*sign < 0 { // 0 lies on this side
+			if refused(0) {
+				outside = 0
 			} else {
+				inside, outside = 0, sign*1.5
+			}
+		}
+		for range 30 { // to a billionth
+			m := (inside + outside) / 2
+			if refused(m) {
 				outside = m
+			} else {
+				inside = m
 			}
 		}
 		return inside
@@ -76,13 +84,13 @@ func interval(x []float64, bound float64) (low, high float64) {
 // near enough to normal.
 const maxFlips = 20
 
-// Flips is the share of all ways the coin could have fallen that give a score at
-// least as large.
-func Flips(x []float64) float64 {
+// Flips is the share of all ways the coin could have fallen that give a score of
+// the differences from theta that is at least as large.
+func Flips(x []float64, theta float64) float64 {
 	if len(x) > maxFlips {
-		return 2 * stat.NormalTail(math.Abs(Score(x, 0)))
+		return 2 * stat.NormalTail(math.Abs(Score(x, theta)))
 	}
-	p := scores(x, 0)
+	p := scores(x, theta)
 	sum := 0.0
 	for _, v := range p {
 		sum += v

@@ -60,15 +60,15 @@ type Decision struct {
 
 // decide is the decision on ln(b/a) of pairs at a look.
 func decide(x []float64, look int, at Look, fixed bool) Decision {
-	low, high := interval(x, at.Bound)
+	refused := func(theta float64) bool { return math.Abs(Score(x, theta)) > at.Bound }
+	if fixed { // of few pairs all ways the coin could have fallen are counted
+		refused = func(theta float64) bool { return Flips(x, theta) <= errorRate }
+	}
+	low, high := interval(x, refused)
 	d := Decision{Look: look + 1, Pairs: len(x), Bound: at.Bound, Z: Score(x, 0), Change: math.Expm1(estimate(x)), Low: math.Expm1(low), High: math.Expm1(high), Verdict: Unsure}
 	// No score of n pairs is beyond √n.
 	d.Bounded = len(x) >= leastPairs && math.Sqrt(float64(len(x))) > at.Bound
-	called := math.Abs(d.Z) > at.Bound
-	if fixed || len(x) < firstLook {
-		called = Flips(x) <= errorRate
-	}
-	switch {
+	switch called := refused(0); {
 	case called && d.Z > 0:
 		d.Verdict = More
 	case called:
@@ -162,8 +162,18 @@ func pairNoise(x []float64) float64 {
 	return math.Expm1(stat.MADScale * stat.Median(away))
 }
 
-// detectable is the smallest change that pairs with such noise find four times in
-// five by the end of a trial of n pairs.
-func detectable(noise float64, n int, bound float64) float64 {
-	return math.Expm1((bound + .8416) * math.Log1p(noise) / math.Sqrt(float64(n)))
+// detectable is the smallest change that pairs which differ by such a standard
+// deviation of the logarithm find four times in five by the end of a trial of n
+// pairs.
+func detectable(deviation float64, n int, bound float64) float64 {
+	return math.Expm1((bound + .8416) * deviation / math.Sqrt(float64(n)))
+}
+
+// deviation is how much pairs differ as the interval of a decision has it: pairs that
+// stand apart, which the noise of most pairs hides, widen it. 0 if there is none.
+func (d *Decision) deviation() float64 {
+	if !d.Bounded || d.Bound <= 0 {
+		return 0
+	}
+	return (math.Log1p(d.High) - math.Log1p(d.Low)) / 2 / d.Bound * math.Sqrt(float64(d.Pairs))
 }

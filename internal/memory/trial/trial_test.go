@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -211,10 +212,10 @@ func mean(v []float64) float64 {
 
 // TestFlips counts by hand: all signs equal is the most extreme of 2ⁿ⁻¹.
 func TestFlips(t *testing.T) {
-	if got, want := Flips([]float64{1, 1, 1, 1, 1}), 2./32; math.Abs(got-want) > 1e-12 {
+	if got, want := Flips([]float64{1, 1, 1, 1, 1}, 0), 2./32; math.Abs(got-want) > 1e-12 {
 		t.Errorf("five equal differences: %v, want %v", got, want)
 	}
-	if got := Flips([]float64{1, -1, 1, -1}); got < .5 {
+	if got := Flips([]float64{1, -1, 1, -1}, 0); got < .5 {
 		t.Errorf("balanced differences: %v", got)
 	}
 	random := rand.New(rand.NewPCG(1, 1))
@@ -222,7 +223,7 @@ func TestFlips(t *testing.T) {
 	for i := range x {
 		x[i] = random.NormFloat64() + .8
 	}
-	if p, normal := Flips(x), Flips(append(x, x[0])); p > .02 || normal > .02 {
+	if p, normal := Flips(x, 0), Flips(append(x, x[0]), 0); p > .02 || normal > .02 {
 		t.Errorf("a clear difference: %v, %v", p, normal)
 	}
 }
@@ -253,6 +254,49 @@ func TestStops(t *testing.T) {
 	}
 	if got, stop := run(Design{Looks: bounds([]int{20}), Fixed: true}); stop == Going || got.Pairs != 20 || math.Abs(got.Bound-1.96) > .001 {
 		t.Errorf("%+v %s", got, stop)
+	}
+}
+
+// TestIntervalsAgree: an interval holds no difference where the verdict says that
+// there is none to be sure of, and only there; what is unsure is not said to be large
+// enough to have shown.
+func TestIntervalsAgree(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 3))
+	unsure := 0
+	for round := range 600 {
+		x := make([]float64, []int{6, 7, 8, 9, 10, 11}[round%6])
+		shift, spread := .1*random.Float64(), .01+.1*random.Float64()
+		for i := range x {
+			x[i] = shift + spread*random.NormFloat64()
+			if random.IntN(6) == 0 {
+				x[i] = -.02 * random.Float64() // a pair that something disturbed
+			}
+		}
+		r := &Report{Version: reportVersion, Metric: LaneCPU, Most: len(x), Fixed: round%12 < 6 || len(x) < firstLook, Stopped: MostPairs}
+		for i, v := range x {
+			r.Values = append(r.Values, Value{Pair: i, First: "a", A: Measured{CPU: 1, Wall: 1}, B: Measured{CPU: math.Exp(v), Wall: 1}})
+		}
+		r.Design().Conclude(r)
+		l := r.Lanes[0]
+		sure := l.Verdict == More || l.Verdict == Less
+		if sure == (*l.Low <= 0 && *l.High >= 0) {
+			t.Fatalf("%v: %s, %+.4f (%+.4f to %+.4f)", x, l.Verdict, *l.Change, *l.Low, *l.High)
+		}
+		if l.Verdict == Unsure && math.Abs(*l.Change) > 1.3**r.Noise.Detectable {
+			unsure++
+		}
+	}
+	if unsure > 12 { // four in five are found, so some are not
+		t.Errorf("%d of 600 trials are unsure of a change that they say would show", unsure)
+	}
+	// Five pairs of six with 5 to 11 % less.
+	r := &Report{Version: reportVersion, Metric: LaneCPU, Most: 6, Fixed: true, Stopped: MostPairs}
+	for _, v := range []float64{-.0531, -.1073, -.1099, -.0998, .0069, -.1019} {
+		r.Values = append(r.Values, Value{A: Measured{CPU: 1, Wall: 1}, B: Measured{CPU: math.Exp(v), Wall: 1}})
+	}
+	r.Design().Conclude(r)
+	if said := r.Sentence(); !strings.HasPrefix(said, "B and A cannot be told apart by cpu: −8.7 % (−10.4 to +0.7 %) after 6 pairs; a change below 8") {
+		t.Error(said)
 	}
 }
 
