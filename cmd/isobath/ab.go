@@ -361,14 +361,16 @@ func self(ctx context.Context, e *trial.Execution, args []string) (*trial.Measur
 
 // gate decides the exit code.
 func (f *abFlags) gate(r *trial.Report, limit *float64) {
-	if limit == nil || len(r.Lanes) == 0 {
+	if limit == nil {
 		return
 	}
 	r.FailAbove = limit
+	if r.Stopped == trial.Interrupted { // in the first pair there is no lane either
+		r.Exit = 1
+		return
+	}
 	lane := &r.Lanes[0]
 	switch {
-	case r.Stopped == trial.Interrupted:
-		r.Exit = 1
 	case lane.Verdict == trial.More && *lane.Change >= *limit:
 		r.Exit = compare.ExitRegression
 	case lane.Verdict == trial.Unsure && f.strict:

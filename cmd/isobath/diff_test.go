@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/memory/trial"
 )
 
 // pairedFiles writes samples of pairs of runs: B makes as many more in one
@@ -69,6 +70,73 @@ func TestGateExits(t *testing.T) {
 				t.Errorf("exit %d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestComparisonExits: 1 where nothing could be compared, 2 for a wrong command line
+// or question; a build must not take either for a regression.
+func TestComparisonExits(t *testing.T) {
+	a, b := pairedFiles(t, 1, 1)
+	none := filepath.Join(t.TempDir(), "none.csv")
+	for _, tt := range []struct {
+		want int
+		args []string
+	}{
+		{1, []string{"diff", a[0], none, "--fail-above", "5%"}},
+		{1, []string{"diff", t.TempDir(), "--fail-above", "5%"}},
+		{1, []string{"ab", "--runs", "3", "--fail-above", "5%", "--", none, "--", "true"}},
+		{1, []string{"ab", "--runs", "3", "--fail-above", "5%", "--", "true", "--", "false"}},
+		{1, []string{"ab", none}},
+		{1, []string{"study", none}},
+		{2, []string{"diff"}},
+		{2, []string{"diff", a[0], b[0], "--fail-above", "much"}},
+		{2, []string{"diff", a[0], b[0], "--fail-above", "5"}},
+		{2, []string{"diff", a[0], b[0], "--by", "colour", "--fail-above", "5%"}},
+		{2, []string{"diff", a[0], b[0], "--by", "function", "--metric", "cpu", "--json", "--junit", "-"}},
+		{2, []string{"ab", "--fail-above", "2pp", "--", "true", "--", "true"}},
+		{2, []string{"ab", "--", "true"}},
+		{2, []string{"study", a[0], "--order", "colour"}},
+		{0, []string{"ab", "--runs", "3", "--fail-above", "5%", "--", "true", "--", "true"}},
+		{4, []string{"ab", "--runs", "3", "--fail-above", "5%", "--strict", "--", "true", "--", "true"}},
+	} {
+		if got := exits(tt.args...); got != tt.want {
+			t.Errorf("%q: exit %d, want %d", tt.args, got, tt.want)
+		}
+	}
+}
+
+// TestTrialGate: what the gate of a trial exits with, whatever made it end.
+func TestTrialGate(t *testing.T) {
+	lane := func(v trial.Verdict, change float64) *trial.Report {
+		return &trial.Report{Lanes: []trial.Lane{{Verdict: v, Change: &change}}}
+	}
+	limit := .05
+	for _, tt := range []struct {
+		name   string
+		report *trial.Report
+		strict bool
+		want   int
+	}{
+		{"surely slower", lane(trial.More, .06), false, 3},
+		{"surely slower, by less than the limit", lane(trial.More, .04), true, 0},
+		{"surely faster", lane(trial.Less, -.2), true, 0},
+		{"the same", lane(trial.Same, .01), true, 0},
+		{"unsure", lane(trial.Unsure, .3), false, 0},
+		{"unsure, strictly", lane(trial.Unsure, .3), true, 4},
+	} {
+		f := &abFlags{strict: tt.strict}
+		f.gate(tt.report, &limit)
+		if tt.report.Exit != tt.want {
+			t.Errorf("%s: exit %d, want %d", tt.name, tt.report.Exit, tt.want)
+		}
+		tt.report.Stopped, tt.report.Exit = trial.Interrupted, 0
+		if f.gate(tt.report, &limit); tt.report.Exit != 1 {
+			t.Errorf("%s, interrupted: exit %d", tt.name, tt.report.Exit)
+		}
+	}
+	early := &trial.Report{Stopped: trial.Interrupted}
+	if (&abFlags{}).gate(early, &limit); early.Exit != 1 {
+		t.Errorf("interrupted in the first pair: exit %d", early.Exit)
 	}
 }
 
