@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -16,6 +18,7 @@ import (
 	pages "github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/executions"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/memory/align"
 	"github.com/isobath/isobath/internal/memory/study"
 	"github.com/isobath/isobath/internal/memory/trial"
 )
@@ -31,6 +34,37 @@ func overhead(ctx context.Context) ([]Result, error) {
 		return nil, err
 	}
 	return []Result{limit("ab-overhead", ours.wall-peer.wall, "ms", 2)}, nil
+}
+
+// alignedLines are of each of two files that are aligned, in one function.
+const alignedLines = 20_000
+
+// aligning measures how long it takes until the lines of two source files are paired,
+// at its slowest: lines with nothing in common, with few texts, and in another order.
+func aligning(context.Context) ([]Result, error) {
+	text := func(texts int, seed uint64) []string {
+		random := rand.New(rand.NewPCG(seed, 1))
+		out := []string{"void f(void)", "{"}
+		for range alignedLines {
+			out = append(out, fmt.Sprintf("\tx[%d] = y + %d;", random.IntN(texts), random.IntN(texts)))
+		}
+		return append(out, "}")
+	}
+	side := func(file string, lines []string) align.Side {
+		return align.Side{Files: []string{file}, Functions: []string{"f"}, Text: func(string) []string { return lines }}
+	}
+	turned := text(alignedLines, 1)
+	slices.Reverse(turned[2 : len(turned)-1])
+	slowest := 0.0
+	for _, b := range [][2][]string{{text(alignedLines, 1), text(alignedLines, 2)}, {text(2, 1), text(2, 2)}, {text(60, 1), text(60, 2)}, {text(alignedLines, 1), turned}} {
+		took, _, err := turns(2, func() error { return nil },
+			func() error { align.New(side("a.c", b[0]), side("a.c", b[1]), nil); return nil }, func() error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		slowest = max(slowest, took.wall)
+	}
+	return []Result{limit("align-2x20000-lines", slowest, "ms", 2000)}, nil
 }
 
 // Of a study that is measured: runs, samples of each, and sizes that they have.

@@ -36,5 +36,6 @@ var rows = []Row{
 	{"keystroke", keystrokes},
 	{"insights", insightSearch},
 	{"ab", overhead},
+	{"align", aligning},
 	{"study", withCommand(studies)},
 }
