@@ -264,13 +264,13 @@ func words(r *Row) string {
 	}
 	of := func(by, key []string) string {
 		if strings.Join(key, "") == "" {
-			return map[string]string{samples.Symbol: "no known object", samples.File: "code without lines", samples.Level: "no known level"}[by[0]]
+			return unknownOf[by[0]]
 		}
 		switch by[0] {
 		case samples.File:
 			return "line " + path.Base(key[0]) + ":" + key[1]
 		case samples.Function:
-			return "function " + key[0]
+			return "function " + key[0] + r.With()
 		case samples.TID:
 			return "thread " + key[0]
 		case samples.Node:
@@ -295,9 +295,9 @@ func (w *whatChanged) say(ctx context.Context, r *Row) (string, error) {
 	text := ""
 	switch {
 	case r.A.Samples == 0:
-		text = fmt.Sprintf("%s is new in B: %s%s in %s", name, w.c.Amount(r.B.Cost), w.c.unitWord(), term.Counted(r.B.Samples, "sample"))
+		text = fmt.Sprintf("%s %s: %s%s in %s", name, r.appears(), w.c.Amount(r.B.Cost), w.c.unitWord(), term.Counted(r.B.Samples, "sample"))
 	case r.B.Samples == 0:
-		text = fmt.Sprintf("%s is gone in B: %s%s in A", name, w.c.Amount(r.A.Cost), w.c.unitWord())
+		text = fmt.Sprintf("%s %s: %s%s in A", name, r.vanishes(), w.c.Amount(r.A.Cost), w.c.unitWord())
 	default:
 		verb := "costs"
 		if slices.Equal(r.By, []string{samples.Level}) {

@@ -8,6 +8,7 @@
 // Over all groups false discoveries are controlled. What cannot be decided is
 // said with the size that could have been seen.
 //
+//   - inlined.go: functions that were put into their callers
 //   - fit.go: what of two sides can be compared at all, and why not
 //   - observe.go: groups of each run, by names without chance
 //   - significance.go: the statistics
@@ -213,11 +214,15 @@ type Row struct {
 	By      []string       `json:"by,omitempty"`     // of a further question
 	Metric  Metric         `json:"metric,omitempty"` // of a further question
 	Matched align.How      `json:"matched,omitempty"`
-	A       Cell           `json:"a"`
-	B       Cell           `json:"b"`
-	Change  float64        `json:"change"` // of the share
-	Error   float64        `json:"error"`  // of Change, by sampling
-	Sure    bool           `json:"sure"`
+	// WithA and WithB are functions that only one side has, and that are compared
+	// together with this one, which calls them: as where they were inlined.
+	WithA  []string `json:"with_a,omitempty"`
+	WithB  []string `json:"with_b,omitempty"`
+	A      Cell     `json:"a"`
+	B      Cell     `json:"b"`
+	Change float64  `json:"change"` // of the share
+	Error  float64  `json:"error"`  // of Change, by sampling
+	Sure   bool     `json:"sure"`
 
 	Ratio      *float64 `json:"ratio"`
 	Low        *float64 `json:"low"`
@@ -304,7 +309,8 @@ func Runs(ctx context.Context, a, b []Run, opt Options) (*Comparison, error) {
 	f.judge(c, tables)
 	c.fillSides(f, tables[0])
 	c.Warnings = append(c.Warnings, f.said...)
-	c.findStrangers()
+	c.meetStrangers(tables)
+	c.gather(tables)
 	c.settle(tables)
 	c.Remapped, err = remapped(ctx, &a[0], &b[0])
 	return c, err

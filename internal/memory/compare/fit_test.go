@@ -270,6 +270,20 @@ func TestStrippedSide(t *testing.T) {
 	if all := strings.Join(c.Warnings, "\n"); !strings.Contains(all, "90.0 % of A and 90.0 % of B have no partner by function") || strings.Contains(c.Sentence(), "app+0x10") {
 		t.Errorf("%s\n%s", c.Sentence(), all)
 	}
+	// What is new fails no gate then; the whole run still does.
+	gated := func(counts ...float64) *Comparison {
+		var as, bs []Run
+		for range 6 {
+			as, bs = append(as, a), append(bs, counted(t, "b", []string{"app+0x10", "app+0x20", "send"}, counts))
+		}
+		return compared(t, as, bs, byFunction(&Gate{Change: .05}))
+	}
+	if c := gated(400, 300, 100); c.Gate.Failed || !strings.Contains(strings.Join(c.Warnings, "\n"), "say little then, and fail nothing") {
+		t.Errorf("%+v, %q", c.Gate, c.Warnings)
+	}
+	if c := gated(900, 300, 100); !c.Gate.Failed || len(c.Failing()) != 1 || c.Failing()[0].Label != "the whole run" {
+		t.Errorf("%+v, %+v", c.Gate, c.Failing())
+	}
 	// What is new beside what stayed is told.
 	b = counted(t, "b", []string{"solve", "pack", "send", "extra"}, []float64{600, 300, 100, 900})
 	if c = compared(t, []Run{a}, []Run{b}, byFunction(nil)); !strings.Contains(c.Sentence(), "most in extra") || len(c.Warnings) > 0 {

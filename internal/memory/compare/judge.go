@@ -139,7 +139,6 @@ func (f *fitting) judge(c *Comparison, tables []*groups) {
 		}
 		c.Tested += len(rows[i])
 	}
-	c.gather(tables)
 }
 
 // settle fills a row with what its test says.

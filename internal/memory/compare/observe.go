@@ -100,6 +100,7 @@ type groups struct {
 	small    *Row
 	whole    Row
 	further  bool
+	with     [2]map[string][]string // functions of a side that were put together with another
 }
 
 // pairedKey is a group as each side calls it; nil where a side has none.
@@ -130,6 +131,9 @@ func (f *fitting) observe(ctx context.Context, a, b []Run, opt *Options, questio
 				return nil, fmt.Errorf("%s: %w", r.Name, err)
 			}
 		}
+	}
+	if err := f.foldInlined(ctx, t, a, b, opt); err != nil {
+		return nil, err
 	}
 	f.join(t, a, b, opt)
 	return t, nil
@@ -392,6 +396,7 @@ func (f *fitting) row(t *groups, k pairedKey, a, b []Run) *Row {
 		r.KeyA = typedKey(a[0].Table, t.question.By, k.a)
 	}
 	r.Label = label(key)
+	r.WithA, r.WithB = t.with[0][keyName(k.a)], t.with[1][keyName(k.b)]
 	f.place(r, t.question.By, key, runs)
 	if t.further {
 		r.By, r.Metric = t.question.By, t.question.Metric
@@ -443,11 +448,14 @@ func typedKey(t *table.Table, by, key []string) map[string]any {
 	return out
 }
 
+// notRecorded is the label of samples without any value of a key.
+const notRecorded = "(not recorded)"
+
 // label joins the parts of a key. A group without any value is named for what
 // it is, never shown as a file.
 func label(key []string) string {
 	if strings.Join(key, "") == "" {
-		return "(not recorded)"
+		return notRecorded
 	}
 	parts := slices.Clone(key)
 	for i, p := range parts {

@@ -183,33 +183,55 @@ func (c *Comparison) Named(r *Row) string {
 	if _, err := strconv.ParseFloat(r.Label, 64); err == nil && len(by) == 1 {
 		return by[0] + " " + r.Label
 	}
-	return r.Label
+	if r.Label == notRecorded {
+		if text := unknownOf[by[0]]; text != "" {
+			return text
+		}
+	}
+	return r.Label + r.With()
 }
+
+// unknownOf names samples that have no value in a column.
+var unknownOf = map[string]string{samples.Symbol: "no known object", samples.File: "code without lines", samples.Line: "code without lines",
+	samples.Function: "code without names", samples.Level: "no known level"}
 
 // mostStrange is the part of both sides that may have no partner before groups say
 // nothing about what changed.
 const mostStrange = .5
 
-// findStrangers looks for sides that call the same things by other names, as where
-// one of them has no debug information: then everything is new and gone.
-func (c *Comparison) findStrangers() {
-	var a, b float64
-	for i := range c.Groups {
-		if r := &c.Groups[i]; r.Metric == "" {
-			switch r.Matched {
-			case align.OnlyA:
-				a += r.A.Share
-			case align.OnlyB:
-				b += r.B.Share
-			}
+// strangers says that the sides of a table call the same things by other names, as
+// where one of them has no debug information: then everything is new and gone. A and
+// b are the parts that have no partner.
+func (t *groups) strangers() (a, b float64, yes bool) {
+	for _, r := range t.rows {
+		switch r.Matched {
+		case align.OnlyA:
+			a += r.A.Share
+		case align.OnlyB:
+			b += r.B.Share
 		}
 	}
-	if a <= mostStrange || b <= mostStrange {
-		return
+	return a, b, a > mostStrange && b > mostStrange
+}
+
+// meetStrangers warns of tables of strangers: what is new there fails no gate.
+func (c *Comparison) meetStrangers(tables []*groups) {
+	for i, t := range tables {
+		a, b, yes := t.strangers()
+		if !yes {
+			continue
+		}
+		guarded := ""
+		if t.question.Gate != nil {
+			guarded = ", and fail nothing"
+		}
+		for _, r := range t.rows {
+			r.Fails = r.Fails && r.Matched != align.OnlyB
+		}
+		c.strangers = c.strangers || i == 0
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s of A and %s of B have no partner by %s: the runs may name the same code otherwise, as where one was built without -g or stripped; new and gone say little then%s",
+			term.Percent(a), term.Percent(b), strings.Join(t.question.By, ":"), guarded))
 	}
-	c.strangers = true
-	c.Warnings = append(c.Warnings, fmt.Sprintf("%s of A and %s of B have no partner by %s: the runs may name the same code otherwise, as where one was built without -g or stripped; new and gone say little then",
-		term.Percent(a), term.Percent(b), strings.Join(c.By, ":")))
 }
 
 // leader names the group that changed most among those that are sure.
@@ -358,6 +380,22 @@ func (c *Comparison) unitOf(m Metric) string {
 	return c.costUnit
 }
 
+// appears and vanishes say that only one side has samples of a row. A line whose text
+// is in both may have none in one: it is neither new nor gone.
+func (r *Row) appears() string {
+	if r.Matched == align.OnlyB {
+		return "is new in B"
+	}
+	return "has samples in B only"
+}
+
+func (r *Row) vanishes() string {
+	if r.Matched == align.OnlyA {
+		return "is gone in B"
+	}
+	return "has no samples in B"
+}
+
 // does is what a row does more or less: "costs 53 % less".
 func (c *Comparison) does(change string) string {
 	switch c.Metric {
@@ -380,9 +418,9 @@ func (c *Comparison) Says(r *Row) string {
 	c = c.As(r)
 	switch {
 	case r.A.Samples == 0 && r.A.Cost == 0:
-		return fmt.Sprintf("%s is new in B: %s", c.Named(r), c.value(&r.B))
+		return fmt.Sprintf("%s %s: %s", c.Named(r), r.appears(), c.value(&r.B))
 	case r.B.Samples == 0 && r.B.Cost == 0:
-		return fmt.Sprintf("%s is gone in B: %s in A", c.Named(r), c.value(&r.A))
+		return fmt.Sprintf("%s %s: %s in A", c.Named(r), r.vanishes(), c.value(&r.A))
 	case r.Ratio == nil:
 		return fmt.Sprintf("%s: %s → %s, not tested", c.Named(r), c.value(&r.A), c.value(&r.B))
 	}

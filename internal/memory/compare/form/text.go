@@ -122,7 +122,7 @@ func gateText(c *compare.Comparison) string {
 	limit := limitsText(g)
 	var failing []string
 	for _, r := range c.Failing() {
-		failing = append(failing, strings.Replace(name(r), r.Label, c.Named(r), 1))
+		failing = append(failing, strings.Replace(name(r), r.Label+r.With(), c.Named(r), 1))
 	}
 	switch {
 	case g.Failed:
@@ -242,7 +242,7 @@ func amounts(c *compare.Comparison, r *compare.Row) (a, b, delta string) {
 
 // name is the key of a row, with that of A where it was another.
 func name(r *compare.Row) string {
-	text := r.Label
+	text := r.Label + r.With()
 	if r.Matched == align.Modified || r.Matched == align.Moved {
 		text += was(r)
 	}
