@@ -289,18 +289,29 @@ func (c *Comparison) sentenceWithoutWhole() string {
 
 // Limits says what could not have been seen, and what would decide it.
 func (c *Comparison) Limits() string {
-	if c.exact || !c.Whole.Tested() {
-		return ""
-	}
 	least, most := math.Inf(1), 0.0
 	for i := range c.Groups {
-		if r := &c.Groups[i]; r.Tested() && r.Ratio != nil {
+		if r := &c.Groups[i]; r.Metric == "" && r.Tested() && r.Ratio != nil {
 			least, most = min(least, *r.Detectable), max(most, *r.Detectable)
 		}
 	}
-	text := fmt.Sprintf("a change of the whole run below %s", Percent(*c.Whole.Detectable))
-	if !math.IsInf(least, 1) {
-		text += fmt.Sprintf(", of a group below %s", Percent(least))
+	groups := !math.IsInf(least, 1)
+	if c.exact || !c.Whole.Tested() && !groups {
+		return ""
+	}
+	text, d, of := "a change of", least, "a group"
+	if c.Metric == Share { // the whole run has no share of itself
+		of = "the share of a group"
+	}
+	if c.Whole.Tested() {
+		d = *c.Whole.Detectable
+		text += " the whole run below " + Percent(d)
+		if groups {
+			text += ", of"
+		}
+	}
+	if groups {
+		text += fmt.Sprintf(" %s below %s", of, Percent(least))
 		if most > 1.2*least {
 			text += " to " + Percent(most)
 		}
@@ -317,19 +328,27 @@ func (c *Comparison) Limits() string {
 		n, unit = min(len(c.A.Runs), len(c.B.Runs)), "runs a side"
 	}
 	text += fmt.Sprintf(", would not show with %d %s", n, unit)
+	if c.Whole.Tested() {
+		of = "the whole run"
+	}
+	return text + c.enough(n, d, of)
+}
+
+// enough says how many pairs would show a change that matters, where these, which
+// show a change of d, do not.
+func (c *Comparison) enough(pairs int, d float64, of string) string {
 	threshold := defaultThreshold
 	if c.Gate != nil && !c.Gate.inPoints() && c.Gate.FailAbove > 0 {
 		threshold = c.Gate.FailAbove
 	}
-	d := *c.Whole.Detectable
 	if d <= threshold {
-		return text
+		return ""
 	}
-	enough := math.Ceil(float64(n) * (d / threshold) * (d / threshold))
+	enough := math.Ceil(float64(pairs) * (d / threshold) * (d / threshold))
 	if enough > mostPairs {
-		return text + fmt.Sprintf("; for %s of the whole run it would take more than %s", Percent(threshold), term.Thousands(mostPairs))
+		return fmt.Sprintf("; for %s of %s it would take more than %s", Percent(threshold), of, term.Thousands(mostPairs))
 	}
-	return text + fmt.Sprintf("; for %s of the whole run some %d would do: %s", Percent(threshold), int(enough), c.pairsCommand(int(enough)))
+	return fmt.Sprintf("; for %s of %s some %d would do: %s", Percent(threshold), of, int(enough), c.pairsCommand(int(enough)))
 }
 
 // Pairs that show how runs differ, and the most that are recorded in one go.

@@ -126,6 +126,7 @@ var (
 	totals  = regexp.MustCompile(`: (\S+(?: [kMG]| [nµm]?s)?) → (\S+(?: [kMG]| [nµm]?s)?)(?: of run time| cycles| samples)?;`)
 	leading = regexp.MustCompile(`; most in (\w+), (.+?) → (.+?)(?: \(|$)`)
 	turned  = regexp.MustCompile(`^B costs (?:at least )?([\d.]+) % (more|less)`)
+	belowOf = regexp.MustCompile(`of (the share of )?a group below ([\d.]+) %`)
 	below   = regexp.MustCompile(`the whole run below ([\d.]+) %`)
 )
 
@@ -139,7 +140,7 @@ func TestSentencesAgree(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", d.says, err, printed(t, d.c))
 		}
 	}
-	for _, what := range []string{"totals", "leading", "more", "less", "below", "command", "failed", "passed", "not sure", "rows", "further rows"} {
+	for _, what := range []string{"totals", "leading", "more", "less", "below", "below of a group", "command", "failed", "passed", "not sure", "rows", "further rows"} {
 		if seen[what] < 10 {
 			t.Errorf("%s was looked at %d times only", what, seen[what])
 		}
@@ -178,6 +179,20 @@ func (d *drawn) check(t *testing.T, seen map[string]int) error {
 		if !near(amount(m[1]), 100**c.Whole.Detectable, .06) {
 			return fmt.Errorf("%q, detectable is %v", c.Limits(), *c.Whole.Detectable)
 		}
+	}
+	if m := belowOf.FindStringSubmatch(c.Limits()); m != nil {
+		seen["below of a group"]++
+		least := math.Inf(1)
+		for _, r := range c.Groups {
+			if r.Metric == "" && r.Tested() && r.Ratio != nil {
+				least = min(least, *r.Detectable)
+			}
+		}
+		if (m[1] != "") != (c.Metric == compare.Share) || !near(amount(m[2]), 100*least, .06) {
+			return fmt.Errorf("%q, detectable is %v", c.Limits(), least)
+		}
+	} else if c.Tested > 0 {
+		return fmt.Errorf("%q does not say which change of a group would have shown", c.Limits())
 	}
 	if strings.Contains(c.Limits(), "isobath record") {
 		seen["command"]++
