@@ -91,6 +91,27 @@ func Percent(f float64) string {
 	return fmt.Sprintf("%.2g %%", 100*f)
 }
 
+// largeChange is one that is much less of a fall than of a growth: what doubles falls
+// back by half.
+const largeChange = .25
+
+// Below is "below 5 %" for changes that would not show: as much growth, and what falls
+// as far. From and to are the least and the most of several.
+func Below(from, to float64) string {
+	span := func(sign string, of func(float64) float64) string {
+		text := sign + Percent(of(from))
+		if to > 1.2*from {
+			text += " to " + sign + Percent(of(to))
+		}
+		return text
+	}
+	same := func(f float64) float64 { return f }
+	if from <= largeChange {
+		return "below " + span("", same)
+	}
+	return "below " + span("+", same) + " or " + span("−", func(f float64) float64 { return f / (1 + f) })
+}
+
 // byHow much B differs: "37.8 % less".
 func byHow(ratio float64) string {
 	if ratio < 1 {
@@ -305,16 +326,13 @@ func (c *Comparison) Limits() string {
 	}
 	if c.Whole.Tested() {
 		d = *c.Whole.Detectable
-		text += " the whole run below " + Percent(d)
+		text += " the whole run " + Below(d, d)
 		if groups {
 			text += ", of"
 		}
 	}
 	if groups {
-		text += fmt.Sprintf(" %s below %s", of, Percent(least))
-		if most > 1.2*least {
-			text += " to " + Percent(most)
-		}
+		text += " " + of + " " + Below(least, most)
 	}
 	switch {
 	case c.Design == One && c.Tau != nil && *c.Tau == 0:

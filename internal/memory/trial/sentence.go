@@ -33,7 +33,7 @@ func (r *Report) Sentence() string {
 	case r.Noise.Detectable == nil:
 		text += fmt.Sprintf("; fewer than %d pairs are never sure: take --runs 20", leastPairs)
 	default:
-		text += fmt.Sprintf("; a change below %s would not show with %s", compare.Percent(*r.Noise.Detectable), term.Counted(r.Most, "pair"))
+		text += fmt.Sprintf("; a change %s would not show with %s", compare.Below(*r.Noise.Detectable, *r.Noise.Detectable), term.Counted(r.Most, "pair"))
 	}
 	return text
 }

@@ -126,8 +126,10 @@ var (
 	totals  = regexp.MustCompile(`: (\S+(?: [kMG]| [nµm]?s)?) → (\S+(?: [kMG]| [nµm]?s)?)(?: of run time| cycles| samples)?;`)
 	leading = regexp.MustCompile(`; most in (\w+), (.+?) → (.+?)(?: \(|$)`)
 	turned  = regexp.MustCompile(`^B costs (?:at least )?([\d.]+) % (more|less)`)
-	belowOf = regexp.MustCompile(`of (the share of )?a group below ([\d.]+) %`)
-	below   = regexp.MustCompile(`the whole run below ([\d.]+) %`)
+	belowOf = regexp.MustCompile(`of (the share of )?a group below \+?([\d.]+) %`)
+	// A fall is counted from what it fell from.
+	fallBelow = regexp.MustCompile(`the whole run below \+[\d.]+ % or −([\d.]+) %`)
+	below     = regexp.MustCompile(`the whole run below \+?([\d.]+) %`)
 )
 
 // TestSentencesAgree compares many random runs: every number of a sentence is that
@@ -178,6 +180,15 @@ func (d *drawn) check(t *testing.T, seen map[string]int) error {
 		seen["below"]++
 		if !near(amount(m[1]), 100**c.Whole.Detectable, .06) {
 			return fmt.Errorf("%q, detectable is %v", c.Limits(), *c.Whole.Detectable)
+		}
+	}
+	// What is sure did show: it is beyond what would not.
+	if w := &c.Whole; w.Sure && w.Ratio != nil && c.Design != compare.One {
+		if m := fallBelow.FindStringSubmatch(c.Limits()); m != nil && *w.Ratio < 1 {
+			seen["falls"]++
+			if d := *w.Detectable; !near(amount(m[1]), 100*d/(1+d), .06) {
+				return fmt.Errorf("%q, detectable is %v", c.Limits(), d)
+			}
 		}
 	}
 	if m := belowOf.FindStringSubmatch(c.Limits()); m != nil {

@@ -109,3 +109,18 @@ func TestGateSentence(t *testing.T) {
 		}
 	}
 }
+
+// TestBelow: a change that would not show is as large a fall as a growth by the factor
+// between both sides, not by the percentage.
+func TestBelow(t *testing.T) {
+	for _, tt := range []struct {
+		from, to float64
+		want     string
+	}{
+		{.05, .05, "below 5 %"}, {.079, .17, "below 7.9 % to 17 %"}, {1, 1, "below +100 % or −50 %"}, {1, 3, "below +100 % to +300 % or −50 % to −75 %"},
+	} {
+		if got := compare.Below(tt.from, tt.to); got != tt.want {
+			t.Errorf("%v to %v: %q, want %q", tt.from, tt.to, got, tt.want)
+		}
+	}
+}
