@@ -584,46 +584,107 @@ func (c *Causes) above(members []int32, least int64) (out, rest []int32) {
 	return out, rest
 }
 
-// join puts entries of one line together that differ in nothing but the call
-// before, and adds a single delay to the pattern that it is the first or the
-// last of.
+// join puts delays of one line together that differ in nothing but the call
+// before: those of one size to the largest entry that has it. Then it adds a
+// single delay to the pattern that it is the first or the last of.
 func (c *Causes) join() {
 	type key struct {
-		kind                 CauseKind
-		region, caller, line int32
+		kind CauseKind
+		call place
+		line int32
 	}
-	at := map[key]int{}
-	kept := c.Entries[:0]
-	for _, e := range c.Entries {
-		first := &c.elements[e.elements[0]]
+	same := map[key][]int{}
+	var keys []key
+	for id := range c.Entries {
+		e := &c.Entries[id]
 		if !e.single || e.noise || e.Kind == ByStart {
-			kept = append(kept, e)
 			continue
 		}
-		k := key{e.Kind, c.Trace.Calls.Region[first.call], c.Trace.Calls.Caller[first.call], c.lineOfElement(first)}
-		if id, ok := at[k]; ok && kept[id].wide != e.wide && c.likeAmounts(&kept[id], &e) {
-			kept[id].elements = append(kept[id].elements, e.elements...)
-			continue
+		first := &c.elements[e.elements[0]]
+		k := key{e.Kind, c.placeOf(first.call), c.lineOfElement(first)}
+		if same[k] == nil {
+			keys = append(keys, k)
 		}
-		at[k] = len(kept)
-		kept = append(kept, e)
+		same[k] = append(same[k], id)
 	}
-	c.Entries = c.joinPatterns(kept)
+	for _, k := range keys {
+		c.joinLine(same[k])
+	}
+	c.Entries = c.joinPatterns(slices.DeleteFunc(c.Entries, func(e Entry) bool { return len(e.elements) == 0 }))
 }
 
-// likeAmounts tells whether the amounts of two entries of one line are of one
-// size: their ranges meet.
-func (c *Causes) likeAmounts(a, b *Entry) bool {
-	span := func(e *Entry) (least, most float64) {
-		least = math.Inf(1)
-		for _, k := range e.elements {
-			least, most = min(least, float64(c.elements[k].amount)), max(most, float64(c.elements[k].amount))
-		}
-		return least, most
+// joinLine moves delays between entries of one line at one place: each to those
+// that come again and again in one size, and entries whose ranges meet to each
+// other.
+func (c *Causes) joinLine(ids []int) {
+	if len(ids) == 1 {
+		return
 	}
-	leastA, mostA := span(a)
-	leastB, mostB := span(b)
-	return mostB >= chainLink*leastA && mostA >= chainLink*leastB
+	spans := make(map[int]amounts, len(ids))
+	again := func(id int) bool { return spans[id].alike() && len(c.Entries[id].elements) >= patternMembers }
+	for _, id := range ids {
+		spans[id] = c.amountsOf(&c.Entries[id])
+	}
+	slices.SortStableFunc(ids, func(a, b int) int {
+		if is := again(a); is != again(b) {
+			if is {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(len(c.Entries[b].elements), len(c.Entries[a].elements))
+	})
+	for n, id := range ids {
+		from := &c.Entries[id]
+		move := func(elements []int32, like func(id int) bool) bool {
+			for _, id := range ids[:n] {
+				if to := &c.Entries[id]; to.wide != from.wide && len(to.elements) > 0 && like(id) {
+					to.elements = append(to.elements, elements...)
+					return true
+				}
+			}
+			return false
+		}
+		from.elements = slices.DeleteFunc(slices.Clone(from.elements), func(k int32) bool {
+			amount := c.elements[k].amount
+			return move([]int32{k}, func(to int) bool { return again(to) && spans[to].meet(amounts{amount, amount}) })
+		})
+		rest := c.amountsOf(from)
+		if move(from.elements, func(to int) bool { return spans[to].meet(rest) }) {
+			from.elements = nil
+		}
+	}
+}
+
+// place is where a call is made, whatever came before it.
+type place struct{ region, caller, source int32 }
+
+func (c *Causes) placeOf(call int32) place {
+	calls := &c.Trace.Calls
+	p := place{calls.Region[call], calls.Caller[call], trace.None}
+	if calls.Site != nil {
+		p.source = calls.Site[call]
+	}
+	return p
+}
+
+// amounts is the range of those of an entry.
+type amounts struct{ least, most int64 }
+
+func (c *Causes) amountsOf(e *Entry) amounts {
+	a := amounts{math.MaxInt64, 0}
+	for _, k := range e.elements {
+		a = amounts{min(a.least, c.elements[k].amount), max(a.most, c.elements[k].amount)}
+	}
+	return a
+}
+
+// alike tells whether they are of one size.
+func (a amounts) alike() bool { return a.most <= alike*a.least }
+
+// meet tells whether two ranges do, about.
+func (a amounts) meet(b amounts) bool {
+	return float64(b.most) >= chainLink*float64(a.least) && float64(a.most) >= chainLink*float64(b.least)
 }
 
 // joinPatterns adds a delay that stands alone to a pattern of the same call that
@@ -632,8 +693,7 @@ func (c *Causes) likeAmounts(a, b *Entry) bool {
 func (c *Causes) joinPatterns(entries []Entry) []Entry {
 	same := func(a, b *Entry) bool {
 		x, y := &c.elements[a.elements[0]], &c.elements[b.elements[0]]
-		calls := &c.Trace.Calls
-		return a.Kind == b.Kind && a.wide != b.wide && calls.Region[x.call] == calls.Region[y.call] && calls.Caller[x.call] == calls.Caller[y.call]
+		return a.Kind == b.Kind && a.wide != b.wide && c.placeOf(x.call) == c.placeOf(y.call)
 	}
 	like := func(pattern, other *Entry) bool {
 		amount := c.elements[other.elements[0]].amount

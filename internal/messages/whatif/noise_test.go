@@ -193,3 +193,49 @@ func noisyRing(p *mpiprog.Program, rounds int, ms func(round, rank int) float64)
 		}
 	}
 }
+
+// TestOneCause: delays of one size before one call are one entry, whichever call
+// was before it and whatever else the rank loses there.
+func TestOneCause(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 21))
+		const rounds = 80
+		more := map[int]float64{}
+		var later []int // rounds that are not behind a collective
+		for _, round := range rng.Perm(rounds) {
+			if round%10 != 0 {
+				later = append(later, round)
+			}
+		}
+		for k := range 3 + rng.IntN(4) {
+			more[later[k]] = 20
+		}
+		for k := range 1 + rng.IntN(4) {
+			more[later[10+k]] = 2 + 2*rng.Float64()
+		}
+		behind := rng.Perm(rounds / 10)
+		more[10*behind[0]], more[10*behind[1]], more[10*behind[2]] = 2+2*rng.Float64(), 20, 3
+		delays := 0
+		for _, ms := range more {
+			if ms == 20 {
+				delays++
+			}
+		}
+		g := simulate(t, 4, func(p *mpiprog.Program) {
+			noisyRing(p, rounds, func(round, rank int) float64 {
+				ms := 5 + 0.1*rng.Float64()
+				if round%10 == 0 {
+					ms--
+				}
+				if rank == 1 {
+					ms += more[round]
+				}
+				return ms
+			})
+		})
+		r := ranked(t, g).Report(9, Clocks{})
+		if first := r.Gains[0]; first.Count != delays || !slices.Equal(first.Processes, []int32{1}) {
+			t.Errorf("run %d: %s: want %d of 20 ms", seed, first.Text, delays)
+		}
+	}
+}

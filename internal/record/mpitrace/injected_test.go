@@ -127,6 +127,15 @@ type found struct{ whatif.ReportGain }
 
 func firstCause(t *testing.T, archive string) found {
 	t.Helper()
+	if gains := causes(t, archive, 1); len(gains) > 0 {
+		return found{gains[0]}
+	}
+	return found{}
+}
+
+// causes are the first entries of the ranking.
+func causes(t *testing.T, archive string, n int) []whatif.ReportGain {
+	t.Helper()
 	g, clocks, err := whatif.Repaired(t.Context(), open(t, archive))
 	if err != nil {
 		t.Fatal(err)
@@ -139,10 +148,7 @@ func firstCause(t *testing.T, archive string) found {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := c.Report(1, clocks); len(r.Gains) > 0 {
-		return found{r.Gains[0]}
-	}
-	return found{}
+	return c.Report(n, clocks).Gains
 }
 
 // differs says what is wrong with the entry as the delay of a rank.

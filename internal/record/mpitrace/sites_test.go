@@ -1,11 +1,13 @@
 package mpitrace
 
 import (
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/messages/whatif"
 )
 
 // TestCallSites: every call names the function and the line it came from.
@@ -40,5 +42,25 @@ func TestCallSites(t *testing.T) {
 		if found[want] != 6 {
 			t.Errorf("%d calls %+v, want 6; there are %v", found[want], want, found)
 		}
+	}
+}
+
+// TestCausesByLine: equal delays before calls of one function on two lines are two
+// causes, each with its own line.
+func TestCausesByLine(t *testing.T) {
+	cc := test.Peer(t, "mpicc", "libopenmpi-dev")
+	exe := filepath.Join(t.TempDir(), "lines")
+	if out, err := exec.Command(cc, "-g", "-O1", "testdata/lines.c", "-o", exe).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	archive, _ := traced(t, nil, launch(t, "3", exe)...)
+	count := map[uint32]int{}
+	for _, e := range causes(t, archive, 5) {
+		if e.Kind == whatif.ByComputation.String() && e.Amount.Median > 50e6 {
+			count[e.Line] += e.Count
+		}
+	}
+	if want := map[uint32]int{19: 4, 23: 4}; !maps.Equal(count, want) {
+		t.Errorf("delays by line: %v, want %v", count, want)
 	}
 }
