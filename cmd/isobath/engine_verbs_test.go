@@ -327,6 +327,13 @@ func TestEngineVerb(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		outputOf(t, "import", csv, "--engine", servers[0].Address(name))
 	}
+	odd := filepath.Join(t.TempDir(), "größe 1.csv")
+	if err := os.WriteFile(odd, []byte("cpu,latency\n0,5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := isobath(t, "import", odd, "--engine", all); err == nil || !strings.Contains(err.Error(), servers[0].Host()+"/default/NAME") {
+		t.Errorf("a file whose name is no name of a run: %v", err)
+	}
 	if out := string(outputOf(t, "engine", "ls", all)); !strings.Contains(out, "one") || !strings.Contains(out, "two") {
 		t.Errorf("listed: %s", out)
 	}

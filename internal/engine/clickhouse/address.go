@@ -114,6 +114,13 @@ func (a *Address) String() string {
 	return u.String()
 }
 
+// place is where runs are kept, without the name of one and without options.
+func (a *Address) place() string {
+	of := *a
+	of.Run, of.Cluster = "", ""
+	return of.String()
+}
+
 // password reads the password from the environment, or a file it names.
 func password() (string, error) {
 	if file := os.Getenv(passwordFileVariable); file != "" {

@@ -58,7 +58,7 @@ type Import struct {
 // row is there twice.
 func (s *Server) Store(ctx context.Context, name string, c *Contents, o Import) (stored bool, err error) {
 	if !word.MatchString(name) {
-		return false, fmt.Errorf("run %q: want letters, digits, '_', '-' and '.'", name)
+		return false, fmt.Errorf("run %q: want letters, digits, '_', '-' and '.'; name it at the end of the address: %s/NAME", name, s.address.place())
 	}
 	if err := s.createRuns(ctx); err != nil {
 		return false, err
