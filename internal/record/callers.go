@@ -39,8 +39,9 @@ func (c *callers) of(pid int32, s *perfevent.Sample) (number int32, added bool) 
 	if len(s.StackUser) == 0 || s.RegsUser.ABI != perfevent.ABI64 {
 		return 0, false
 	}
-	frames, _ := c.unwind.Unwind(&unwind.Sample{Stack: s.StackUser, Order: binary.LittleEndian, Register: s.RegsUser.Get},
-		func(addr uint64) *symbol.Mapping { return c.code.mapping(pid, addr) }, maxCallers)
+	frames, _ := c.unwind.Unwind(&unwind.Sample{Stack: s.StackUser, Order: binary.LittleEndian, Register: s.RegsUser.Get,
+		Code: func(addr uint64) []byte { return c.code.generatedAt(pid, addr) }},
+		func(addr uint64) *symbol.Mapping { return c.code.mapping(pid, addr, s.Time) }, maxCallers)
 	c.samples++
 	c.key = c.key[:0]
 	for _, f := range frames[min(1, len(frames)):] {

@@ -29,6 +29,7 @@ type codeMap struct {
 // loaded is code ready to be searched, and what to add to its link-time
 // addresses.
 type loaded struct {
+	path  string
 	image *operand.Image // nil if the code cannot be read
 	bias  uint64
 	// memory is set for code that is in no file: it may change while the
@@ -46,10 +47,17 @@ type spaces struct {
 	memories map[int32]*os.File        // of processes; nil if it cannot be read
 	looked   map[int32]uint64          // time of the last look at a process's mappings
 	windows  *operand.Windows          // of code in no file
+	leaves   map[codePlace][]byte      // code in no file at return addresses, as it was a moment ago
+}
+
+// codePlace is an address of a process.
+type codePlace struct {
+	pid  int32
+	addr uint64
 }
 
 func newSpaces(files *symbol.Files) *spaces {
-	return &spaces{files: files, pids: map[int32][]codeMap{}, images: map[string]*operand.Image{}, memories: map[int32]*os.File{}, looked: map[int32]uint64{},
+	return &spaces{files: files, pids: map[int32][]codeMap{}, images: map[string]*operand.Image{}, memories: map[int32]*os.File{}, looked: map[int32]uint64{}, leaves: map[codePlace][]byte{},
 		windows: operand.NewWindows(machine())}
 }
 
@@ -99,7 +107,17 @@ func (s *spaces) fork(parent, child int32) {
 	}
 }
 
-func (s *spaces) exec(pid int32) { delete(s.pids, pid) }
+// exec drops what is known of a process: an open file of its memory stays that of
+// the program before.
+func (s *spaces) exec(pid int32) {
+	delete(s.pids, pid)
+	if f := s.memories[pid]; f != nil {
+		f.Close()
+	}
+	delete(s.memories, pid)
+	delete(s.looked, pid)
+	s.forget()
+}
 
 // find returns the code around an address of a process.
 func (s *spaces) find(pid int32, ip, time uint64) *loaded {
@@ -125,14 +143,20 @@ func (s *spaces) lookup(pid int32, ip uint64) *loaded {
 }
 
 // mapping returns the executable mapping of an address now.
-func (s *spaces) mapping(pid int32, addr uint64) *symbol.Mapping {
-	maps := s.pids[pid]
-	for i := range maps {
-		if c := &maps[i]; addr >= c.start && addr < c.end {
-			return c.mapping
+func (s *spaces) mapping(pid int32, addr, time uint64) *symbol.Mapping {
+	at := func() *symbol.Mapping {
+		maps := s.pids[pid]
+		for i := range maps {
+			if c := &maps[i]; addr >= c.start && addr < c.end {
+				return c.mapping
+			}
 		}
+		return nil
 	}
-	return nil
+	if m := at(); m != nil || !s.look(pid, time) {
+		return m
+	}
+	return at()
 }
 
 // lookAgain is how long to wait before a process's mappings are read again.
@@ -206,7 +230,7 @@ func (s *spaces) load(pid int32, c *codeMap) *loaded {
 		image, _ = operand.OpenImage(c.path, binary)
 		s.images[c.path] = image
 	}
-	return &loaded{image: image, bias: bias}
+	return &loaded{path: c.path, image: image, bias: bias}
 }
 
 // copied is code that is in no file: the vdso, and what compilers make at run
@@ -263,6 +287,33 @@ func (l *loaded) search(ip uint64, state *operand.State) (operand.Access, operan
 	}
 	return a, why
 }
+
+// Code at a return address that unwinding looks at, and how many of them are kept:
+// the functions of a script are few, and called from everywhere.
+const (
+	leaveBytes = 64
+	maxLeaves  = 1 << 14
+)
+
+// generatedAt returns the code at a return address that is in no file; nil if it
+// cannot be read. Code may change: forget drops what was read.
+func (s *spaces) generatedAt(pid int32, addr uint64) []byte {
+	at := codePlace{pid, addr}
+	code, known := s.leaves[at]
+	if known || len(s.leaves) == maxLeaves {
+		return code
+	}
+	if memory := s.copied(pid).memory; memory != nil {
+		code = make([]byte, leaveBytes)
+		n, _ := memory.ReadAt(code, int64(addr))
+		code = code[:n]
+	}
+	s.leaves[at] = code
+	return code
+}
+
+// forget drops code of processes that may have changed since.
+func (s *spaces) forget() { clear(s.leaves) }
 
 // memory returns words of a process as they are now.
 func (s *spaces) memory(pid int32) operand.Memory {

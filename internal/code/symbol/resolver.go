@@ -22,6 +22,9 @@ type Samples struct {
 	SP       []uint64 // stack pointers, 0 where unknown
 	// HasPC and HasAddr say which rows have a value; nil means all.
 	HasPC, HasAddr table.Bits
+	// Told are objects that something else knows, for addresses in memory without a
+	// name; nil where nothing does.
+	Told []*Object
 	// Chain holds the return addresses of all rows, innermost caller first and
 	// without the sampled instruction itself; row i has Chain[ChainAt[i]:ChainAt[i+1]].
 	Chain   []uint64
@@ -346,17 +349,23 @@ func (r *Resolver) names(name, note string, sites []int32, text func(*site) stri
 			bySite[i] = int32(in.CodeString(t))
 		}
 	}
-	codes, valid := make([]uint32, len(sites)), table.NewBits(len(sites))
-	for i, n := range sites {
-		if n >= 0 && bySite[n] >= 0 {
-			codes[i] = uint32(bySite[n])
+	return byNumber(name, note, sites, bySite, in)
+}
+
+// byNumber makes a category column of rows that have numbers, each with the code of
+// a name or none; nil if no row has one.
+func byNumber(name, note string, rows, codeOf []int32, names *table.Interner) *table.Column {
+	codes, valid := make([]uint32, len(rows)), table.NewBits(len(rows))
+	for i, n := range rows {
+		if n >= 0 && codeOf[n] >= 0 {
+			codes[i] = uint32(codeOf[n])
 			valid.Set(i)
 		}
 	}
 	if valid.Count() == 0 {
 		return nil
 	}
-	c := table.Categories(name, table.Derived, codes, in.Names(), valid)
+	c := table.Categories(name, table.Derived, codes, names.Names(), valid)
 	c.Note = note
 	return c
 }

@@ -91,8 +91,8 @@ func (r *Resolver) stacks(ctx context.Context, s *Samples) ([]*table.Column, err
 }
 
 func (r *Resolver) stackColumns(rows []int32, chains [][]int32) []*table.Column {
-	stacks, callers := table.NewInterner(), table.NewInterner()
-	stackCode, callerCode := make([]uint32, len(chains)), make([]int32, len(chains))
+	stacks, callers, scripts := table.NewInterner(), table.NewInterner(), table.NewInterner()
+	stackCode, callerCode, scriptCode := make([]uint32, len(chains)), make([]int32, len(chains)), make([]int32, len(chains))
 	for i, chain := range chains {
 		var frames []Frame
 		for _, n := range chain {
@@ -102,25 +102,43 @@ func (r *Resolver) stackColumns(rows []int32, chains [][]int32) []*table.Column 
 		for k, f := range frames {
 			words[len(frames)-1-k] = f.String()
 		}
-		stackCode[i], callerCode[i] = stacks.CodeString(strings.Join(words, ";")), none
+		stackCode[i], callerCode[i], scriptCode[i] = stacks.CodeString(strings.Join(words, ";")), none, none
 		if len(frames) > 1 {
 			callerCode[i] = int32(callers.CodeString(frames[1].String()))
 		}
+		if name := r.script(chain); name != "" {
+			scriptCode[i] = int32(scripts.CodeString(name))
+		}
 	}
-	codes, from, called := make([]uint32, len(rows)), make([]uint32, len(rows)), table.NewBits(len(rows))
+	codes := make([]uint32, len(rows))
 	for i, n := range rows {
 		codes[i] = stackCode[n]
-		if callerCode[n] >= 0 {
-			from[i] = uint32(callerCode[n])
-			called.Set(i)
-		}
 	}
 	out := []*table.Column{table.Categories("stack", table.Derived, codes, stacks.Names(), nil)}
 	out[0].Note = "functions from the outermost to the sampled one"
-	if called.Count() > 0 {
-		c := table.Categories("caller", table.Derived, from, callers.Names(), called)
-		c.Note = "the function that called the sampled one, and where"
-		out = append(out, c)
+	for _, c := range []*table.Column{
+		byNumber("caller", "the function that called the sampled one, and where", rows, callerCode, callers),
+		byNumber("script", "the innermost function that is generated code: of a program in Python, JavaScript, Java …", rows, scriptCode, scripts),
+	} {
+		if c != nil {
+			out = append(out, c)
+		}
 	}
 	return out
+}
+
+// script names the innermost function of a chain that is generated code; empty if
+// none is. Time in an interpreter and its libraries is that of a function of the
+// script, which is in none of their files.
+func (r *Resolver) script(chain []int32) string {
+	for _, n := range chain {
+		if s := &r.sites[n]; s.generated > 0 {
+			f := s.location.Inner()
+			if f.File == "" {
+				return f.Function
+			}
+			return f.Function + " (" + path.Base(f.File) + ")"
+		}
+	}
+	return ""
 }

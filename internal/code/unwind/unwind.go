@@ -36,6 +36,9 @@ type Sample struct {
 	Order binary.ByteOrder
 	// Register returns a register by the kernel's number.
 	Register func(bit int) (uint64, bool)
+	// Code returns code that is in no file from an address on; it is nil where
+	// nothing but the copy is known.
+	Code func(addr uint64) []byte
 }
 
 // Caller is one frame of a chain.
@@ -110,10 +113,14 @@ func (u *Unwinder) Unwind(s *Sample, find func(addr uint64) *symbol.Mapping, lim
 		}
 		r, stop := u.rules(find, at)
 		u.frames = append(u.frames, Caller{f.pc, exact || r != nil && r.signal})
+		before, cfa := f.pc, f.cfa
+		if stop == NoMapping && s.Code != nil && find(at) != nil && f.leave(s.Code(f.pc)) && f.cfa > cfa {
+			exact = false
+			continue
+		}
 		if stop != None {
 			return u.frames, stop
 		}
-		before, cfa := f.pc, f.cfa
 		if stop := f.step(r); stop != None {
 			return u.frames, stop
 		}
