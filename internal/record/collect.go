@@ -41,6 +41,7 @@ type row struct {
 	again      bool  // the next access of the same instruction, in place of one that overwrote its base
 	hasAddr    bool
 	way, leaf  uint16 // of a sample in the kernel, why it ran and its function: numbers of places; else 0
+	told       uint16 // what the program's runtime says about the address: a number; 0 is nothing
 }
 
 // touch is the first access to a page.
@@ -93,6 +94,10 @@ type collector struct {
 	last    *lastSpan // if only the end is kept
 	// allocations are those of the program's log; nil if there is none.
 	allocations *allocations
+	// told is what runtimes of programs say about their memory, by number from 1.
+	told      []told
+	goHeaps   map[int32]*goHeap    // of processes in which Go code was seen; nil if nothing says where it is
+	goLayouts map[string]*goLayout // of programs
 	// told is how many samples that are left out the journal knows of.
 	toldKernel, toldOther int
 }
@@ -115,6 +120,7 @@ func (c *collector) note(e entry) {
 
 // Drained makes what was recorded so far outlive us.
 func (c *collector) Drained() {
+	c.code.forget()
 	if c.journal == nil {
 		return
 	}
@@ -168,7 +174,7 @@ func newCollector(files *symbol.Files) *collector {
 	objects := symbol.NewObjects(space, files, nil)
 	objects.Holders = true
 	return &collector{space: space, objects: objects, code: code, callers: newCallers(code), regs: registersOf(runtime.GOARCH),
-		dumps: map[int32]string{}, sources: map[uint32]map[uint16]spe.Served{}}
+		goHeaps: map[int32]*goHeap{}, goLayouts: map[string]*goLayout{}, dumps: map[int32]string{}, sources: map[uint32]map[uint16]spe.Served{}}
 }
 
 // registers says where an architecture's registers are among perf's.
@@ -246,6 +252,7 @@ func (c *collector) Comm(time uint64, n *perfevent.Comm) {
 	c.note(entry{Time: time, Comm: n})
 	c.names = append(c.names, name{time, int32(n.PID), int32(n.TID), n.Name})
 	if n.Exec {
+		delete(c.goHeaps, int32(n.PID))
 		c.code.exec(int32(n.PID))
 		c.space.Exec(int(n.PID), time)
 		c.objects.Exec(int(n.PID), time)
@@ -377,4 +384,5 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 	r.hasAddr, r.addr, r.ip = true, a.Addr, a.PC
 	r.op, r.width, r.dist, r.unverified = a.Op, a.Size, int8(a.Dist), a.Unverified
 	r.again = a.Again
+	r.told = c.goRuntime(r.pid, code, r.time, r.addr)
 }

@@ -35,7 +35,7 @@ const (
 )
 
 // journalVersion counts changes of the lines of events; layout those of the rest.
-const journalVersion = 2
+const journalVersion = 3
 
 // head is the first line: what is known before the program runs.
 type head struct {
@@ -79,6 +79,7 @@ type entry struct {
 	Loss    *sampler.Loss      `json:"loss,omitempty"`
 	Chain   []uint64           `json:"chain,omitempty"` // the next number is its
 	Place   string             `json:"place,omitempty"` // of the kernel; so is its
+	Told    *told              `json:"told,omitempty"`
 	// Outside are samples of hardware that are left out.
 	Kernel int `json:"kernel,omitempty"`
 	Other  int `json:"other,omitempty"`

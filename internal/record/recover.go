@@ -154,6 +154,8 @@ func (c *collector) replay(e *entry) {
 	case e.Chain != nil:
 		c.callers.chains = append(c.callers.chains, e.Chain)
 		c.callers.samples++
+	case e.Told != nil:
+		c.retell(e.Told)
 	case e.Place != "":
 		c.kernelWords.number(e.Place)
 	}
@@ -182,7 +184,7 @@ func (c *collector) readRows(dir string, last time.Duration) (release func(), er
 		return nil, err
 	}
 	for i := range c.rows {
-		if r := &c.rows[i]; !r.sound(len(c.callers.chains), &c.kernelWords) {
+		if r := &c.rows[i]; !r.sound(c) {
 			*r = row{time: r.time, pid: r.pid, tid: r.tid, cpu: r.cpu, found: operand.NoRegisters}
 		}
 	}
@@ -191,11 +193,12 @@ func (c *collector) readRows(dir string, last time.Duration) (release func(), er
 }
 
 // sound reports whether what a row says about itself has a meaning.
-func (r *row) sound(chains int, places *kernelPlaces) bool {
+func (r *row) sound(c *collector) bool {
+	places := &c.kernelWords
 	for _, flag := range []*bool{&r.unverified, &r.spins, &r.again, &r.hasAddr, &r.access.Ambiguous} {
 		if *(*byte)(unsafe.Pointer(flag)) > 1 {
 			return false
 		}
 	}
-	return r.found.Known() && int(r.op) < len(opNames) && r.access.Known() && r.stack >= 0 && int(r.stack) < chains && places.has(r.way) && places.has(r.leaf)
+	return r.found.Known() && int(r.op) < len(opNames) && r.access.Known() && r.stack >= 0 && int(r.stack) < len(c.callers.chains) && places.has(r.way) && places.has(r.leaf) && int(r.told) <= len(c.told)
 }

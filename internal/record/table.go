@@ -264,7 +264,7 @@ func (c *collector) homes(t *hw.Topology) []*table.Column {
 func (c *collector) attribution() *symbol.Samples {
 	n := len(c.rows)
 	s := &symbol.Samples{Rows: n, Pid: make([]int32, n), Tid: make([]int32, n), Time: make([]uint64, n),
-		PC: make([]uint64, n), Addr: make([]uint64, n), SP: make([]uint64, n), HasAddr: table.NewBits(n)}
+		PC: make([]uint64, n), Addr: make([]uint64, n), SP: make([]uint64, n), HasAddr: table.NewBits(n), Told: c.toldObjects()}
 	for i := range c.rows {
 		r := &c.rows[i]
 		s.Pid[i], s.Tid[i], s.Time[i], s.PC[i], s.Addr[i], s.SP[i] = r.pid, r.tid, r.time, r.ip, r.addr, r.sp

@@ -64,11 +64,24 @@ func (w *workspace) preload(ctx context.Context, opt *Options) {
 	}
 	if err != nil {
 		w.absent = err.Error()
-		opt.Say(fmt.Sprintf("no allocation log: %v; heap objects are named by their memory mapping only", err))
+		opt.Say(fmt.Sprintf("no allocation log: %v; %s", err, namedWithout(err)))
 		return
 	}
 	w.library = library
 	w.env = heap.Environ(w.env, library, w.dir, w.threshold)
+}
+
+// namedWithout says what heap objects are called where there is no allocation log.
+func namedWithout(err error) string {
+	const mapping = "heap objects are named by their memory mapping only"
+	var program *heap.InGo
+	switch {
+	case !errors.As(err, &program):
+		return mapping
+	case !program.Told:
+		return mapping + "; built without -ldflags '-s -w', its runtime tells more"
+	}
+	return "heap objects are named by their size, large ones by the variable that holds them or their type"
 }
 
 // keepFor says which journal needs the folder, for sweep.

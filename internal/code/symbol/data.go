@@ -63,6 +63,9 @@ func (d *Accesses) Add(s *Samples) {
 			sp = s.SP[i]
 		}
 		found[i] = d.find(s.pid(i), s.tid(i), s.time(i), s.Addr[i], sp)
+		if s.Told != nil && s.Told[i] != nil && (found[i] == nil || found[i].Source == FromAnonymous || found[i].Source == FromMapping) {
+			found[i] = d.numbered(s.Told[i])
+		}
 	})
 	for i, o := range found {
 		if o != nil {
@@ -85,14 +88,20 @@ func (d *Accesses) find(pid, tid int, at, addr, sp uint64) *numbered {
 	if object == nil {
 		return nil
 	}
+	o := d.numbered(object)
+	if low < high && sp == 0 {
+		d.near[d.oldest] = nearRange{pid, low, high, o}
+		d.oldest = (d.oldest + 1) % len(d.near)
+	}
+	return o
+}
+
+// numbered gives an object the numbers of its names.
+func (d *Accesses) numbered(object *Object) *numbered {
 	o := d.known[object]
 	if o == nil {
 		o = &numbered{object, d.symbols.CodeString(object.Name), d.sources.CodeString(string(object.Source)), d.sites.CodeString(object.Site)}
 		d.known[object] = o
-	}
-	if low < high && sp == 0 {
-		d.near[d.oldest] = nearRange{pid, low, high, o}
-		d.oldest = (d.oldest + 1) % len(d.near)
 	}
 	return o
 }

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/dwarf"
+	"slices"
 	"strings"
 )
 
@@ -12,15 +13,49 @@ func (b *Binary) NamedType(name string) *Type {
 	for _, prefix := range []string{"struct ", "class ", "union "} {
 		name = strings.TrimPrefix(name, prefix)
 	}
-	return b.findEntry(func(d *debugInfo, e *dwarf.Entry) *Type {
+	return b.NamedTypes(name)[name]
+}
+
+// NamedTypes finds several types in one pass, by their names alone.
+func (b *Binary) NamedTypes(names ...string) map[string]*Type {
+	found := map[string]*Type{}
+	b.findEntry(func(d *debugInfo, e *dwarf.Entry) *Type {
 		switch e.Tag {
 		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagTypedef, dwarf.TagBaseType:
-			if readable(d.text(e, dwarf.AttrName)) == name {
-				return b.typeAt(place{d, e.Offset})
+			name := readable(d.text(e, dwarf.AttrName))
+			if found[name] != nil || !slices.Contains(names, name) {
+				return nil
+			}
+			if t := b.typeAt(place{d, e.Offset}); t != nil {
+				found[name] = t
+				if len(found) == len(names) {
+					return t // all are found
+				}
 			}
 		}
 		return nil
 	})
+	return found
+}
+
+// Variable returns the variable that the linker knows by a name.
+func (b *Binary) Variable(name string) (Global, bool) {
+	for i := range b.symbols.entries {
+		if e := &b.symbols.entries[i]; e.data && e.text() == name {
+			return Global{Name: readable(name), Start: e.addr, Size: e.size}, true
+		}
+	}
+	return Global{}, false
+}
+
+// Room returns the link-time addresses of a section, also of one that has no bytes
+// in the file.
+func (b *Binary) Room(section string) (addr, size uint64, ok bool) {
+	s := b.image.elf.Section(section)
+	if s == nil {
+		return 0, 0, false
+	}
+	return s.Addr, s.Size, true
 }
 
 // Pointee returns what a variable, parameter or member with a name points to,

@@ -19,6 +19,7 @@ const (
 	FromAllocation Source = "allocation" // the log of the allocator
 	FromGlobal     Source = "global"     // a variable of a binary
 	FromStack      Source = "stack"
+	FromRuntime    Source = "runtime"   // the program's runtime says what it uses it for
 	FromAnonymous  Source = "anonymous" // memory mapped without a file
 	FromMapping    Source = "mapping"   // nothing better than the mapping's name
 )
@@ -71,6 +72,7 @@ type Objects struct {
 	counts      map[numberKey]int
 	allocated   map[allocationKey]allocationName
 	held        map[string]bool     // names of allocations, once they are named
+	heldTold    map[string]bool     // names of what else is called after the variable that holds it
 	sources     map[string][]string // lines of files that were looked at for names
 }
 
@@ -285,6 +287,15 @@ func (o *Objects) global(pid int, at, addr uint64, m *Mapping) (object *Object, 
 // eight bytes of the variable are no part of the memory it points to.
 const OfVariable = " (variable)"
 
+// Held says that something which is no allocation of a log is called after the
+// variable that points to it.
+func (o *Objects) Held(name string) {
+	if o.heldTold == nil {
+		o.heldTold = map[string]bool{}
+	}
+	o.heldTold[name] = true
+}
+
 func (o *Objects) variableName(name string) string {
 	if !o.Holders {
 		return name
@@ -292,7 +303,7 @@ func (o *Objects) variableName(name string) string {
 	if o.held == nil {
 		o.nameAllocations()
 	}
-	if o.held[name] {
+	if o.held[name] || o.heldTold[name] {
 		return name + OfVariable
 	}
 	return name

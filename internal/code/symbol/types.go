@@ -95,6 +95,39 @@ func (t *Type) field(offset uint64) (Field, bool) {
 	return Field{}, false
 }
 
+// Offset returns where a member of a structure is.
+func (t *Type) Offset(field string) (uint64, bool) {
+	if t != nil {
+		for _, f := range t.Fields {
+			if f.Name == field {
+				return f.Offset, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Extent returns how many elements a member has that is an array; 0 if it is none.
+func (t *Type) Extent(field string) uint64 {
+	if t != nil {
+		for _, f := range t.Fields {
+			if f.Name == field && f.Type.Elem > 0 && len(f.Type.Dims) > 0 {
+				return f.Type.Size / f.Type.Elem
+			}
+		}
+	}
+	return 0
+}
+
+// Repeated returns an array of as many elements of a type as fit; nil if that is not
+// one, and of no type.
+func (t *Type) Repeated(size uint64) *Type {
+	if t == nil || t.Size == 0 || size < t.Size {
+		return nil
+	}
+	return arrayOf(t, []uint64{size / t.Size}, false)
+}
+
 const (
 	maxTypeDepth = 16
 	maxFields    = 4096

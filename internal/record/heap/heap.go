@@ -59,6 +59,15 @@ func compiler() string {
 	return "cc"
 }
 
+// InGo is the error for a program in Go, which has its memory from its own runtime.
+type InGo struct {
+	Program string
+	// Told says that its debug information tells where its runtime keeps what.
+	Told bool
+}
+
+func (e *InGo) Error() string { return e.Program + " is a Go program, which has its own heap" }
+
 // Suits reports whether the library can be preloaded into a program, and if
 // not, why.
 func Suits(program string) error {
@@ -75,7 +84,10 @@ func Suits(program string) error {
 	for _, p := range e.Progs {
 		dynamic = dynamic || p.Type == elf.PT_INTERP
 	}
-	if !dynamic {
+	switch {
+	case !dynamic && e.Section(".go.buildinfo") != nil:
+		return &InGo{Program: filepath.Base(program), Told: e.Section(".symtab") != nil && (e.Section(".debug_info") != nil || e.Section(".zdebug_info") != nil)}
+	case !dynamic:
 		return fmt.Errorf("%s is linked statically", filepath.Base(program))
 	}
 	libraries, _ := e.ImportedLibraries()
