@@ -117,10 +117,7 @@ const sweepJava = `public class Sweep {
 
 // A Java machine lists what it compiled when it ends, without an agent.
 func TestGeneratedNamesOfJava(t *testing.T) {
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		t.Skip("there is no Java compiler here")
-	}
+	javac := test.Peer(t, "javac", "openjdk-17-jdk-headless")
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Sweep.java")
 	if err := os.WriteFile(source, []byte(sweepJava), 0o600); err != nil {

@@ -103,15 +103,13 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	if len(plans) == 0 {
 		return nil, refusal
 	}
-	work, err := newWorkspace(ctx, opt)
-	if err != nil {
-		return nil, err
-	}
+	work := newWorkspace(ctx, opt)
 	defer work.remove()
 	files := &symbol.Files{}
 	defer files.Close()
 	c := newCollector(files)
 	defer c.code.close()
+	var err error
 	if c.journal, err = newJournal(opt.Journal); err != nil {
 		return nil, err
 	}

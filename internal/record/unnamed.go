@@ -18,8 +18,12 @@ import (
 // Names that a recording cannot give are said, with how much they are and what
 // would give them.
 
-// worthSaying is the least share of the samples that a sentence is made for.
-const worthSaying = 0.05
+// worthSaying is the least share of the samples that a sentence is made for, and
+// leastSamples how many there must be to speak of shares.
+const (
+	worthSaying  = 0.05
+	leastSamples = 50
+)
 
 // makers are programs and libraries that make code while they run, by the start of
 // the names of their files, and how they are asked for names.
@@ -161,6 +165,8 @@ func unnamedMemory(samples *table.Table, heap *run.Heap) string {
 	return fmt.Sprintf("%s of the samples with an object are in memory that is called by its mapping: %s", percentOf(n, named), why)
 }
 
-func enough(n, of int) bool { return n > 0 && float64(n) >= worthSaying*float64(of) }
+func enough(n, of int) bool {
+	return of >= leastSamples && n > 0 && float64(n) >= worthSaying*float64(of)
+}
 
 func percentOf(n, of int) string { return term.Percent(float64(n) / float64(max(of, 1))) }

@@ -30,25 +30,28 @@ const workspacePrefix = "isobath-record-"
 const marksVariable = "ISOBATH_MARKS"
 
 // newWorkspace makes the folder and what is preloaded.
-func newWorkspace(ctx context.Context, opt *Options) (*workspace, error) {
+func newWorkspace(ctx context.Context, opt *Options) *workspace {
 	if len(opt.Command) == 0 {
 		absent := "the process was running already"
 		if opt.PID == 0 {
 			absent = "the processes were not started by isobath"
 		}
-		return &workspace{absent: absent}, nil
+		return &workspace{absent: absent}
 	}
 	sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", workspacePrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
-		return nil, fmt.Errorf("folder for the recording: %w", err)
+		// Samples need none, and the program is to run.
+		w := &workspace{env: os.Environ(), absent: fmt.Sprintf("there is no folder for it: %v", err)}
+		opt.Say(fmt.Sprintf("no allocation log and no marks of the program: %v; TMPDIR names another folder", err))
+		return w
 	}
 	w := &workspace{dir: dir, env: append(os.Environ(), marksVariable+"="+filepath.Join(dir, "marks")), threshold: opt.Threshold}
 	if w.threshold <= 0 {
 		w.threshold = heap.DefaultThreshold
 	}
 	w.preload(ctx, opt)
-	return w, nil
+	return w
 }
 
 // preload prepares the allocation log, or says why there is none.

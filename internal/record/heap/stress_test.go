@@ -118,22 +118,52 @@ func TestStressPlugins(t *testing.T) {
 		})
 	}
 	t.Run("Python", func(t *testing.T) {
-		python, err := exec.LookPath("python3")
-		if err != nil {
-			t.Skip("there is no Python here")
-		}
+		python := test.Peer(t, "python3", "python3")
 		harmless(t, nil, python, "-c", "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).work(1000))", plugin(t))
 	})
-	t.Run("Java", func(t *testing.T) {
-		java, err := exec.LookPath("java")
-		if err != nil {
-			t.Skip("there is no Java here")
-		}
-		if r := harmless(t, nil, java, "-Xshare:auto", "-version"); r.status != 0 {
+	t.Run("Python with extensions in C++", func(t *testing.T) {
+		python := test.PythonPeer(t, "pandas", "python3-pandas")
+		if r := harmless(t, nil, python, "-c", "import pandas; print(pandas.Series(range(5000)).rolling(7).mean().sum())"); r.status != 0 {
 			t.Errorf("status %#x: %s", r.status, r.stderr)
 		}
 	})
+	t.Run("Java", func(t *testing.T) {
+		java := test.Peer(t, "java", "openjdk-17-jdk-headless")
+		if r := harmless(t, nil, java, "-Xshare:auto", "-version"); r.status != 0 {
+			t.Errorf("status %#x: %s", r.status, r.stderr)
+		}
+		source := filepath.Join(t.TempDir(), "Work.java")
+		if err := os.WriteFile(source, []byte(workJava), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := harmless(t, nil, java, source); r.status != 3<<8 || r.stdout != "1600\n" {
+			t.Errorf("status %#x, output %q: %s", r.status, r.stdout, r.stderr)
+		}
+	})
 }
+
+// workJava allocates in four threads until much is collected, and ends with 3.
+const workJava = `public class Work {
+	static volatile byte[] kept;
+	public static void main(String[] args) throws Exception {
+		java.util.concurrent.atomic.AtomicLong sum = new java.util.concurrent.atomic.AtomicLong();
+		Thread[] all = new Thread[4];
+		for (int t = 0; t < all.length; t++) {
+			all[t] = new Thread(() -> {
+				for (int i = 0; i < 400; i++) {
+					kept = new byte[1 << 20];
+					java.nio.ByteBuffer.allocateDirect(1 << 16).put(0, (byte) 1);
+					sum.incrementAndGet();
+				}
+			});
+			all[t].start();
+		}
+		for (Thread t : all) t.join();
+		System.out.println(sum.get());
+		System.exit(3);
+	}
+}
+`
 
 // Threads that allocate while others fork and start programs.
 func TestStressProcesses(t *testing.T) {
@@ -225,7 +255,7 @@ func TestStressLimits(t *testing.T) {
 // Programs that end badly end as they would.
 func TestStressCrashes(t *testing.T) {
 	program := compile(t, "crash.c")
-	for _, how := range []string{"double free", "abort", "stack overflow", "coroutine"} {
+	for _, how := range []string{"double free", "abort", "corrupted", "stack overflow", "coroutine"} {
 		t.Run(how, func(t *testing.T) { harmless(t, nil, program, how) })
 	}
 }

@@ -33,6 +33,12 @@ int main(int argc, char **argv)
 		free(p);
 		free(again);
 	}
+	if (!strcmp(argv[1], "corrupted")) { /* the next malloc sees that it is, and aborts */
+		char *volatile last = malloc(24);
+		memset(last, 0x41, 64);
+		kept = malloc(100000);
+		kept = malloc(5000);
+	}
 	if (!strcmp(argv[1], "abort")) {
 		kept = realloc(q, 60000);
 		abort();
