@@ -199,8 +199,8 @@ func similarFiles(a, b []string, textA, textB map[string]*file) []fileMatch {
 	return out
 }
 
-// pairSources matches the lines of functions, wherever they are, and returns
-// functions whose names differ, by their name in A. Names are believed before what
+// pairSources matches the lines of functions, wherever they are, and returns what
+// each function of A is called in B, both without what qualifies their names. Names are believed before what
 // is in functions, and a file's own functions before those of others.
 func (al *Alignment) pairSources(textA, textB map[string]*file) map[string]string {
 	var both []string // files of A with text on both sides
@@ -224,11 +224,7 @@ func (al *Alignment) pairSources(textA, textB map[string]*file) map[string]strin
 	moved = append(moved, movedLookalikes(textA, textB)...)
 
 	renamed := map[string]string{}
-	rename := func(a, b function) {
-		if a.name != b.name {
-			renamed[lastName(a.name)] = lastName(b.name)
-		}
-	}
+	rename := func(a, b function) { renamed[lastName(a.name)] = lastName(b.name) }
 	for _, m := range moved {
 		rename(textA[m.a.file].functions[m.a.function], textB[m.b.file].functions[m.b.function])
 		al.matchAcross(m, textA[m.a.file], textB[m.b.file])
@@ -263,7 +259,8 @@ func (al *Alignment) matchAcross(p movedFunction, a, b *file) {
 }
 
 // pairFunctionNames pairs names as they are, then without arguments, then as the
-// sources say.
+// sources say: a namespace, a class or a crate of another name qualifies the same
+// function. A name that several have on a side pairs none of them.
 func (al *Alignment) pairFunctionNames(a, b []string, renamed map[string]string) {
 	taken := map[string]bool{}
 	for _, x := range a {
@@ -278,12 +275,15 @@ func (al *Alignment) pairFunctionNames(a, b []string, renamed map[string]string)
 				by[key(y)] = append(by[key(y)], y)
 			}
 		}
+		wanting := map[string][]string{}
 		for _, x := range a {
-			if _, done := al.functions[x]; done || x == "" {
-				continue
+			if _, done := al.functions[x]; !done && x != "" {
+				wanting[want(x)] = append(wanting[want(x)], x)
 			}
-			if list := by[want(x)]; len(list) == 1 && !taken[list[0]] {
-				al.functions[x], taken[list[0]] = found{list[0], how}, true
+		}
+		for key, own := range wanting {
+			if list := by[key]; len(own) == 1 && len(list) == 1 {
+				al.functions[own[0]], taken[list[0]] = found{list[0], how}, true
 			}
 		}
 	}

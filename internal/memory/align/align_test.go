@@ -101,7 +101,8 @@ func TestWithoutSources(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for name, want := range map[string]string{"f": "f", "ns::C<int>::f(int, char)": "f", "main.(*T).Run": "Run", "f.part.0": "f", "f.constprop.1": "f"} {
+	for name, want := range map[string]string{"f": "f", "ns::C<int>::f(int, char)": "f", "main.(*T).Run": "Run", "f.part.0": "f", "f.constprop.1": "f",
+		"ns::C::f(char) const": "f", "std::vector<int> ns::f<int>(int)": "f", "C::f[abi:cxx11]() const &": "f", "C::operator new(unsigned long)": "operator new"} {
 		if got := lastName(name); got != want {
 			t.Errorf("last name of %q is %q, want %q", name, got, want)
 		}
@@ -305,6 +306,19 @@ func TestFunctionsInOtherFiles(t *testing.T) {
 	rest, ok := al.Pairs("/b/main.c")
 	if !ok || rest.FileA != "/a/main.c" || rest.Lines[0] != 1 || !rest.Left[6] || rest.Left[1] || len(rest.From) > 0 {
 		t.Errorf("main.c: %+v %v", rest, ok)
+	}
+}
+
+// TestQualifiedNames pairs functions whose namespace, class or crate has another name,
+// where the sources say that they are one; of several of a name nothing is known.
+func TestQualifiedNames(t *testing.T) {
+	a := side("/x/old.cpp", strings.Replace(before, "sum(const", "Totals::sum(const", 1), []string{"text::Totals::sum(int const*, int)", "text::twice(int)", "a::at(int)", "b::at(int)"}, nil)
+	b := side("/y/new.cpp", strings.Replace(before, "sum(const", "Sums::sum(const", 1), []string{"math::Sums::sum(int const*, int)", "math::twice(int)", "c::at(int)"}, nil)
+	al := New(a, b, nil)
+	for own, want := range map[string]string{"text::Totals::sum(int const*, int)": "math::Sums::sum(int const*, int)", "text::twice(int)": "math::twice(int)", "a::at(int)": "", "b::at(int)": ""} {
+		if got, _, ok := al.Key([]string{"function"}, []string{own}); ok != (want != "") || ok && got[0] != want {
+			t.Errorf("%s is %q, want %q", own, got, want)
+		}
 	}
 }
 

@@ -146,12 +146,19 @@ func withoutArguments(name string) string {
 // cloned ends the name of a copy that the compiler made.
 var cloned = regexp.MustCompile(`\.(?:part|constprop|isra|cold|lto_priv|localalias)(?:\.\d+)*$|\.\d+$`)
 
+// qualified ends the name of a method.
+var qualified = regexp.MustCompile(`(?: const| volatile| &&?|\[abi:\w+\])+$`)
+
 // lastName is the name of a function as its source has it: without namespaces,
 // classes, arguments and what the compiler added.
 func lastName(name string) string {
 	name = withoutArguments(name)
 	for cloned.MatchString(name) {
 		name = cloned.ReplaceAllString(name, "")
+	}
+	name = strings.TrimSpace(qualified.ReplaceAllString(name, ""))
+	if i := strings.LastIndexByte(name, ' '); i >= 0 && !strings.Contains(name, "operator") {
+		name = name[i+1:] // what it returns stands before it
 	}
 	if i := strings.LastIndex(name, "::"); i >= 0 {
 		name = name[i+2:]
