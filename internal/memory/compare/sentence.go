@@ -255,23 +255,27 @@ func (c *Comparison) meetStrangers(tables []*groups) {
 	}
 }
 
-// leader names the group that changed most among those that are sure.
+// leader names the group that changed most among those that are sure: of those that
+// move with the whole run, if that is sure, and then the one that moves against it if
+// that moves further.
 func (c *Comparison) leader() string {
 	if c.strangers {
 		return ""
 	}
+	text, first := "", true
 	for i := range c.Groups {
 		r := &c.Groups[i]
 		if !r.Sure || r.Metric != "" {
 			continue
 		}
-		text := fmt.Sprintf("; most in %s, %s → %s", c.Named(r), c.value(&r.A), c.value(&r.B))
-		switch {
-		case r.Ratio != nil && c.allowed():
-			text += fmt.Sprintf(" (%s)", between(*r.Low, *r.High))
-		case r.Ratio != nil:
-			text += fmt.Sprintf(" (%s)", Signed(*r.Ratio))
+		if with := !c.Whole.Sure || r.Verdict == c.Whole.Verdict; with {
+			return fmt.Sprintf("; most in %s", c.moves(r)) + text
 		}
+		if first {
+			text, first = fmt.Sprintf("; the other way %s", c.moves(r)), false
+		}
+	}
+	if text != "" {
 		return text
 	}
 	if c.Small == nil && len(c.Groups) == 0 {
@@ -284,6 +288,18 @@ func (c *Comparison) leader() string {
 		return "; no group is beyond the luck of sampling"
 	}
 	return "; no group is beyond how runs differ"
+}
+
+// moves is how a group changed, in a sentence.
+func (c *Comparison) moves(r *Row) string {
+	text := fmt.Sprintf("%s, %s → %s", c.Named(r), c.value(&r.A), c.value(&r.B))
+	switch {
+	case r.Ratio != nil && c.allowed():
+		text += fmt.Sprintf(" (%s)", between(*r.Low, *r.High))
+	case r.Ratio != nil:
+		text += fmt.Sprintf(" (%s)", Signed(*r.Ratio))
+	}
+	return text
 }
 
 func (c *Comparison) sentenceWithoutWhole() string {

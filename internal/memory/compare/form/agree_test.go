@@ -124,7 +124,7 @@ func near(got, want, tolerance float64) bool {
 
 var (
 	totals  = regexp.MustCompile(`: (\S+(?: [kMG]| [nµm]?s)?) → (\S+(?: [kMG]| [nµm]?s)?)(?: of run time| cycles| samples)?;`)
-	leading = regexp.MustCompile(`; most in (\w+), (.+?) → (.+?)(?: \(|$)`)
+	leading = regexp.MustCompile(`; most in (\w+), (.+?) → (.+?)(?: \(|;|$)`)
 	turned  = regexp.MustCompile(`^B costs (?:at least )?([\d.]+) % (more|less)`)
 	belowOf = regexp.MustCompile(`of (the share of )?a group below \+?([\d.]+) %`)
 	// A fall is counted from what it fell from.
@@ -220,16 +220,22 @@ func (d *drawn) check(t *testing.T, seen map[string]int) error {
 // checkLeader holds that the group that is named is the one that changed most among
 // those that are sure, and that it is named only then.
 func (d *drawn) checkLeader(sentence string, seen map[string]int) error {
-	most, largest := "", 0.0
+	most, largest, turned := "", 0.0, false
 	for _, r := range d.c.Groups {
 		sums := d.groups[r.Label]
 		change := math.Abs(sums[1] - sums[0])
 		if d.c.Metric == compare.Share {
 			change = math.Abs(sums[1]/d.whole[1] - sums[0]/d.whole[0])
 		}
-		if r.Metric == "" && r.Sure && change > largest {
+		if against := d.c.Whole.Sure && r.Verdict != d.c.Whole.Verdict; against && r.Sure && r.Metric == "" {
+			seen["against"]++
+			turned = true
+		} else if r.Metric == "" && r.Sure && change > largest {
 			most, largest = r.Label, change
 		}
+	}
+	if strings.Contains(sentence, "; the other way ") && !turned {
+		return fmt.Errorf("%q: nothing moves against the whole", sentence)
 	}
 	m := leading.FindStringSubmatch(sentence)
 	if m == nil {

@@ -124,3 +124,18 @@ func TestBelow(t *testing.T) {
 		}
 	}
 }
+
+// TestWas says what a row was called in A, and no more than that.
+func TestWas(t *testing.T) {
+	at := func(file string, line int) map[string]any { return map[string]any{"file": file, "line": line} }
+	for want, r := range map[string]compare.Row{
+		"":                 {Key: at("/b/x.c", 7), KeyA: at("/b/x.c", 7)},
+		" (was 9)":         {Key: at("/b/x.c", 7), KeyA: at("/a/x.c", 9)},
+		" (was core.c:7)":  {Key: at("/b/x.c", 7), KeyA: at("/a/core.c", 7)},
+		" (was aggregate)": {Key: map[string]any{"function": "summarise"}, KeyA: map[string]any{"function": "aggregate"}},
+	} {
+		if got := was(&r); got != want {
+			t.Errorf("%v was %v: %q, want %q", r.Key, r.KeyA, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package form
 import (
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -252,7 +253,15 @@ func name(r *compare.Row) string {
 	return text
 }
 
+// was is what A calls a row, as far as that is another name.
 func was(r *compare.Row) string {
+	file, other := fmt.Sprint(r.KeyA["file"]), fmt.Sprint(r.Key["file"])
+	if base := path.Base(file); r.KeyA["file"] != nil && base != path.Base(other) {
+		if line := r.KeyA["line"]; line != nil {
+			return fmt.Sprintf(" (was %s:%v)", base, line)
+		}
+		return fmt.Sprintf(" (was %s)", base)
+	}
 	for _, column := range []string{"line", "function", "symbol", "file"} {
 		if x, y := r.KeyA[column], r.Key[column]; x != nil && x != y {
 			return fmt.Sprintf(" (was %v)", x)
