@@ -44,6 +44,18 @@ interface Cell {
   readonly b: number;
 }
 
+const merged = new WeakMap<Uint32Array, { readonly b: Uint32Array; readonly cells: readonly Cell[] }>();
+
+/** The cells of two answers; those of the same counts, as after a hover, are known. */
+function cellsOf(a: PairAnswer, b: PairAnswer): readonly Cell[] {
+  const [of, and] = [a.counts[SELECTED], b.counts[SELECTED]];
+  const known = merged.get(of);
+  if (known?.b === and) return known.cells;
+  const cells = mergeCells(a, b);
+  merged.set(of, { b: and, cells });
+  return cells;
+}
+
 /** The cells of two answers, each once. */
 export function mergeCells(a: PairAnswer, b: PairAnswer): Cell[] {
   const found = new Map<number, { left: number; right: number; a: number; b: number }>();
@@ -77,7 +89,7 @@ export class ChangeParallelView extends ParallelView {
       allowance: input.allowance,
     };
     const before = laid instanceof ChangeParallelView ? laid : undefined;
-    this.cells = before?.cells ?? input.cells.map((p) => (p ? mergeCells(...p) : []));
+    this.cells = before?.cells ?? input.cells.map((p) => (p ? cellsOf(...p) : []));
     this.top1 = before?.top1 ?? Math.max(1e-9, ...this.cells.flatMap((c) => [this.largestOf(c)]));
     this.ends =
       before?.ends ??

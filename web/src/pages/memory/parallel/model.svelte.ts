@@ -22,7 +22,7 @@ import type { AxisStrips, WindowMark } from '../views/axisstrip';
 import { KeptLines, linesWide, type Strength } from '../views/density';
 import { addAxes, comparable, showsChange, unlike } from '../compare/sides';
 import type * as ChangeParallel from '../compare/parallel';
-import { foldAxis, foldCounts, foldPair } from '../views/fold';
+import { foldAxis, foldCounts, KeptFolds } from '../views/fold';
 import type { TimeGap } from '../views/gaps';
 import { binOf } from '../views/link';
 import { ParallelView, type BinMark } from '../views/parallel';
@@ -30,6 +30,7 @@ import type { Strip } from '../views/strip';
 import { sayPath, sayResource } from '../views/tree';
 
 const kept = new KeptLines(); // longer than a pane: another tab and back shows the same lines
+const folds = new KeptFolds();
 const SLOT = 15; // px a name needs
 const MOST_STRIP_WINDOWS = 32; // of a strip beside an axis
 const NOWHERE: Size = { w: 0, h: 0 };
@@ -120,10 +121,10 @@ export class ParallelModel {
       const [l, r] = [parts[i], parts[i + 1]];
       if (!l || !r) return;
       const between = `${l.input.column.name} ${r.input.column.name}`;
-      pairs.set(between, foldPair(p, l.map, r.map));
+      pairs.set(between, folds.pair(between, p, l.map, r.map));
       const a = before?.pairs[i];
       if (a && !l.sides?.why && !r.sides?.why)
-        cells.set(between, [foldPair(a, l.map, r.map), pairs.get(between)!]);
+        cells.set(between, [folds.pair(`${between} A`, a, l.map, r.map), pairs.get(between)!]);
     });
     return {
       sides: new Map(parts.flatMap((p) => (p.sides ? [[p.input.column.name, p.sides] as const] : []))),

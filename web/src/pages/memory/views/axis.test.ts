@@ -26,7 +26,7 @@ import {
 } from './density';
 import { mutualInformation } from '../../../state/arrange';
 import { column, info, machine, names, numbers, pair } from '../../../api/fixture';
-import { foldAxis, foldPair } from './fold';
+import { foldAxis, KeptFolds } from './fold';
 import { HistogramView } from './histogram';
 import { binOf, resourceOf } from './link';
 import { ChangeParallelView } from '../compare/parallel';
@@ -135,7 +135,8 @@ describe('folding', () => {
   });
   it('joins the cells of pairs', () => {
     const { map } = foldAxis(a, undefined, 2);
-    const p = foldPair(
+    const p = new KeptFolds().pair(
+      'a b',
       pair([
         [0, 0, 1, 1, 0],
         [1, 0, 2, 1, 1],
@@ -148,6 +149,42 @@ describe('folding', () => {
     expect([...p.left]).toEqual([0, 1, 1]);
     expect([...p.counts[0]]).toEqual([1, 6, 8]);
     expect([...p.counts[2]]).toEqual([0, 1, 0]);
+  });
+  it('joins the cells of another hover alone, and all of another answer, fold or place', () => {
+    const { map } = foldAxis(a, undefined, 2);
+    const three = Uint16Array.from([0, 1, 2, 3]);
+    const folds = new KeptFolds();
+    // Cells of one still answer: a hover has another third number of each.
+    const answer = (still: string | undefined, hovered: readonly number[], more = 0): PairAnswer => ({
+      ...pair([
+        [0, 0, 1 + more, 1, hovered[0]!],
+        [1, 0, 2, 1, hovered[1]!],
+        [2, 0, 4, 0, hovered[2]!],
+        [2, 1, 8, 8, hovered[3]!],
+      ]),
+      ...(still !== undefined && { still }),
+    });
+    const fresh = (p: PairAnswer, m: Uint16Array | undefined) => new KeptFolds().pair('', p, m, undefined);
+    const cases: [name: string, place: string, p: PairAnswer, map: Uint16Array | undefined, same: boolean][] =
+      [
+        ['the first', 'a b', answer('x', [0, 1, 0, 0]), map, false],
+        ['another hover', 'a b', answer('x', [1, 1, 0, 5]), map, true],
+        ['no hover', 'a b', answer('x', [0, 0, 0, 0]), map, true],
+        ['another fold', 'a b', answer('x', [0, 1, 0, 0]), three, false],
+        ['no fold', 'a b', answer('x', [0, 1, 0, 0]), undefined, false],
+        ['no fold, another hover', 'a b', answer('x', [0, 0, 1, 0]), undefined, true],
+        ['another answer', 'a b', answer('y', [0, 0, 1, 0], 7), undefined, false],
+        ['another place', 'a b A', answer('y', [0, 0, 1, 0], 7), undefined, false],
+        ['an answer without a name', 'a b', answer(undefined, [0, 0, 1, 0]), map, false],
+        ['another without a name', 'a b', answer(undefined, [0, 0, 1, 0], 3), map, false],
+      ];
+    let before: PairAnswer | undefined;
+    for (const [name, place, p, m, same] of cases) {
+      const got = folds.pair(place, p, m, undefined);
+      expect(got, name).toEqual(fresh(p, m));
+      expect(got.counts[1] === before?.counts[1], name).toBe(same);
+      before = got;
+    }
   });
   it('gives numbers that name things their labels', () => {
     const { answer } = foldAxis(
@@ -254,8 +291,10 @@ describe('lines', () => {
         totals: [100, 100],
         allowance: 0,
       });
+      largest.push(v.largest);
       return [...v.lines('selection', theme)][0]!;
     };
+    const largest: number[] = [];
     const b = pair([[0, 0, 90, 90, 0]]);
     const first = lines(b);
     expect(first.n).toBe(1);
@@ -264,6 +303,7 @@ describe('lines', () => {
     expect(lines(b, { size: { w: 1000, h: 260 } })).not.toBe(first);
     expect(lines(b)).toBe(first);
     expect(lines(b, { selected: true }).kept).toBeUndefined(); // one of many brushes
+    expect(largest.slice(0, 3)).toEqual([86_000, 86_000, 76_000]); // of each 100 000
   });
   it('of a difference have a sign and a side where colours are grey', () => {
     const bars = { a: Uint32Array.of(90, 10), b: Uint32Array.of(10, 90) };

@@ -59,13 +59,53 @@ export function foldCounts(counts: Uint32Array, map: Uint16Array, n: number): Ui
   return out;
 }
 
-/** Joins the cells of a pair whose bins were folded on either side. */
-export function foldPair(
-  p: PairAnswer,
-  left: Uint16Array | undefined,
-  right: Uint16Array | undefined,
-): PairAnswer {
-  if (!left && !right) return p;
+// Fold is a pair whose cells were joined, and how.
+interface Fold {
+  readonly of: string | undefined; // the answer it was made of
+  readonly left: Uint16Array | undefined; // new bins of the axes
+  readonly right: Uint16Array | undefined;
+  readonly at: Uint32Array | undefined; // new cell of each old one; without it they are the same
+  readonly pair: PairAnswer;
+}
+
+const MOST_FOLDS = 64; // gaps between axes, of two runs
+
+/**
+ * Joins the cells of pairs whose bins were folded on either side. A hover changes
+ * one layer of an answer: what the others were joined to is kept, and so are the
+ * arrays, by which others know that they have seen them.
+ */
+export class KeptFolds {
+  private readonly kept = new Map<string, Fold>();
+
+  /** Place says which pair of the picture it is, and of which run. */
+  pair(
+    place: string,
+    p: PairAnswer,
+    left: Uint16Array | undefined,
+    right: Uint16Array | undefined,
+  ): PairAnswer {
+    const known = this.kept.get(place);
+    const same =
+      known?.of !== undefined &&
+      known.of === p.still &&
+      sameBins(known.left, left) &&
+      sameBins(known.right, right);
+    if (same) {
+      const { pair, at } = known;
+      const hovered = joined(p.counts[HOVERED], at, pair.left.length);
+      return { ...pair, counts: [pair.counts[ALL], pair.counts[SELECTED], hovered] };
+    }
+    if (!known && this.kept.size >= MOST_FOLDS) this.kept.clear();
+    const fold = foldCells(p, left, right);
+    this.kept.set(place, fold);
+    return fold.pair;
+  }
+}
+
+function foldCells(p: PairAnswer, left: Uint16Array | undefined, right: Uint16Array | undefined): Fold {
+  const of = p.still;
+  if (!left && !right) return { of, left, right, at: undefined, pair: p };
   // Folded axes have few bins: a table of all cells is quicker than a map.
   const columns = 1 + largest(p.right, right);
   const cell = new Int32Array((1 + largest(p.left, left)) * columns).fill(-1);
@@ -83,19 +123,27 @@ export function foldPair(
     }
     at[i] = k;
   }
-  const sum = (counts: Uint32Array): Uint32Array => {
-    const out = new Uint32Array(counts.length === 0 ? 0 : lefts.length);
-    for (let i = 0; i < counts.length; i++) out[at[i]!]! += counts[i]!;
-    return out;
-  };
+  const sum = (counts: Uint32Array): Uint32Array => joined(counts, at, lefts.length);
   const all = sum(p.counts[ALL]);
   const selected = p.counts[SELECTED] === p.counts[ALL] ? all : sum(p.counts[SELECTED]);
-  return {
-    ...(p.still !== undefined && { still: [p.still, left ?? '', right ?? ''].join('\n') }),
+  const pair = {
+    ...(of !== undefined && { still: [of, left ?? '', right ?? ''].join('\n') }),
     left: Uint16Array.from(lefts),
     right: Uint16Array.from(rights),
-    counts: [all, selected, sum(p.counts[HOVERED])],
+    counts: [all, selected, sum(p.counts[HOVERED])] as const,
   };
+  return { of, left, right, at, pair };
+}
+
+function joined(counts: Uint32Array, at: Uint32Array | undefined, cells: number): Uint32Array {
+  if (!at) return counts;
+  const out = new Uint32Array(counts.length === 0 ? 0 : cells);
+  for (let i = 0; i < counts.length; i++) out[at[i]!]! += counts[i]!;
+  return out;
+}
+
+function sameBins(a: Uint16Array | undefined, b: Uint16Array | undefined): boolean {
+  return a === b || (a?.length === b?.length && a !== undefined && a.every((bin, i) => bin === b![i]));
 }
 
 function largest(of: Uint16Array, map: Uint16Array | undefined): number {
