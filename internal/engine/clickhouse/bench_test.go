@@ -131,7 +131,7 @@ func shardLost(b *testing.B, shard *clickhousetest.Server, e *Engine) {
 	longest := time.Duration(0)
 	whole := 0
 	for b.Loop() {
-		asked, after := killedWhileAnswering(b, e, shard, fmt.Sprintf("r >= %d AND r < %d", blockRows, blockRows+1000))
+		after, asked := killedWhileAnswering(b, e, shard, fmt.Sprintf("r >= %d AND r < %d", blockRows, blockRows+1000))
 		if lost := new(ShardError); !errors.As(asked, &lost) || lost.Shard != shard.Host() {
 			b.Fatalf("%s was killed while it answered: %v", shard.Host(), asked)
 		}

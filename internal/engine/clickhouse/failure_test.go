@@ -98,9 +98,9 @@ func TestShardLost(t *testing.T) {
 }
 
 // killedWhileAnswering asks about rows that a shard alone has, some thousand, so that
-// it takes seconds; kills the shard while it is at work on that; and returns what was
-// said, and how long after.
-func killedWhileAnswering(t testing.TB, e *Engine, shard *clickhousetest.Server, itsRows string) (said error, after time.Duration) {
+// it takes seconds; kills the shard while it is at work on that; and returns how long
+// after, and what, was said.
+func killedWhileAnswering(t testing.TB, e *Engine, shard *clickhousetest.Server, itsRows string) (after time.Duration, said error) {
 	t.Helper()
 	question := parallel.Start(t.Context(), func(ctx context.Context) error {
 		_, err := e.ask(ctx, "SELECT sum(sleepEachRow(0.0025)) FROM "+e.from()+" WHERE "+itsRows)
@@ -118,7 +118,7 @@ func killedWhileAnswering(t testing.TB, e *Engine, shard *clickhousetest.Server,
 	killed := time.Now()
 	shard.Kill()
 	said = question.Wait()
-	return said, time.Since(killed)
+	return time.Since(killed), said
 }
 
 // byConnection are the reasons that the end of a connection gives. Whoever waits for
@@ -138,7 +138,7 @@ func TestShardLostWhileAnswering(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, after := killedWhileAnswering(t, e, servers[1], "intDiv(r, 100) % 2 = 1")
+	after, asked := killedWhileAnswering(t, e, servers[1], "intDiv(r, 100) % 2 = 1")
 	t.Logf("said after %v: %v", after, asked)
 	var lost *ShardError
 	if !errors.As(asked, &lost) || lost.Shard != servers[1].Host() || !Unavailable(asked) {
