@@ -54,8 +54,16 @@ func (b *last) find(set rowSet) []result {
 	return nil
 }
 
-// maxLasts is how many such results are kept: one for each of a few clients.
-const maxLasts = 3
+// selects reports whether the selected rows were counted lately, or are all.
+func (b *last) selects(ls *layers) bool {
+	selected := ls.sets[query.Selected]
+	return selected.count == ls.sets[query.All].count || b.find(selected) != nil
+}
+
+// maxLasts is how many such results are kept: those of the tabs that somebody goes
+// through and comes back from, each asked about twice, or one for each of a few
+// clients.
+const maxLasts = 6
 
 // countLayers counts the rows of every layer by every counter.
 //
@@ -93,10 +101,11 @@ func (e *Engine) countLayers(ctx context.Context, l *budget.Lease, counters []*c
 	key := lastKey{ls.filter, fingerprint(counters)}
 	before, _ := l.Look(key).(*last)
 	var done bool
-	if before != nil {
-		done, err = e.countFrom(ctx, counters, ls, before, out)
-	} else {
+	if before == nil || !before.selects(ls) {
 		done, err = e.countMissing(ctx, l, counters, ls, out)
+	}
+	if !done && err == nil && before != nil {
+		done, err = e.countFrom(ctx, counters, ls, before, out)
 	}
 	if err != nil {
 		return nil, err
