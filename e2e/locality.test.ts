@@ -318,3 +318,91 @@ describe('two records of references', () => {
     }
   });
 });
+
+// A program, the same with another layout, and one that computes something else:
+// what `advise --prove` found of each stands in the list, with what it comes from.
+describe('the proof of an advice', () => {
+  let folder: string;
+  let run: string;
+  const at = (name: string): string => join(folder, name);
+  const compile = (name: string, ...defines: string[]): void => {
+    execFileSync('cc', ['-O1', '-g', '-fno-inline', ...defines, '-o', at(name), at('cells.c')]);
+  };
+  const prove = (): string =>
+    isobath(
+      ...['advise', run, '--prove', '--function', 'work', '--backend', 'step', '--rounds', '3'],
+      ...['--', at('changed')],
+    );
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-proof-'));
+    run = at('cells.isobath');
+    writeFileSync(
+      at('cells.c'),
+      `#include <stdio.h>
+#ifdef APART
+double x[4000];
+#define X(i) x[i]
+#else
+struct cell { double x, cold[7]; } cells[4000];
+#define X(i) cells[i].x
+#endif
+#ifndef ADD
+#define ADD 1
+#endif
+__attribute__((noinline)) void work(void) {
+  for (int step = 0; step < 4; step++)
+    for (int i = 0; i < 4000; i++) X(i) += ADD;
+}
+int main(void) {
+  work();
+  printf("%g\\n", X(1) + X(3999));
+}
+`,
+    );
+    compile('cells');
+    compile('changed', '-DAPART');
+    isobath('record', '--refs', '--backend', 'step', '--function', 'work', '-o', run, '--', at('cells'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is kept with the run, says what is modelled and what measured, and when it is out of date', async () => {
+    const [server, browser] = await Promise.all([start('open', run), browse({ width: 1440, height: 900 })]);
+    try {
+      const { page, problems } = await browser.open(`${server.url}&v=1&page=locality`);
+      const first = page.getByRole('list', { name: 'Changes' }).getByRole('listitem').first();
+      const says = (): Promise<string> => first.innerText().then((t) => t.replace(/\s+/g, ' '));
+      await expect.poll(says, { timeout: 60_000 }).toMatch(/no re-run/);
+
+      expect(prove()).toMatch(/the changed program misses as predicted/);
+      await page.reload();
+      await expect
+        .poll(says, { timeout: 60_000 })
+        .toMatch(/re-run as predicted: L1 1?\d(\.\d)? ?k → \d.* timed(:| \d)/);
+      expect(await first.getByTitle('measured').count()).toBe(1);
+      expect(await first.getByTitle('modelled').count()).toBe(2);
+      await first.getByRole('button', { name: 'Why' }).click();
+      const table = first.getByRole('table', { name: 'Predicted and recorded misses' });
+      expect((await table.innerText()).replace(/\s+/g, ' ')).toMatch(/now predicted changed L1 [\d ]+/);
+      expect(await says()).toContain('To prove it again');
+      await quiet(page);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.html ?? ''}`)).toEqual([]);
+
+      // Another program of that name: the proof is of one that is gone.
+      compile('changed', '-DAPART', '-DADD=2');
+      await page.reload();
+      await expect.poll(says, { timeout: 60_000 }).toMatch(/out of date/);
+      await first.getByRole('button', { name: 'Why' }).click();
+      expect(await says()).toContain('changed is another program now');
+
+      // That one does not compute the same, whatever it saves.
+      expect(prove()).toMatch(/printed another result/);
+      await page.reload();
+      await expect.poll(says, { timeout: 60_000 }).toMatch(/printed another result/);
+      expect(await says()).not.toMatch(/timed|out of date/);
+      expect(problems).toEqual([]);
+    } finally {
+      await Promise.all([server.stop(), browser.close()]);
+    }
+  });
+});

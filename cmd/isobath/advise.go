@@ -90,11 +90,14 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 	if err != nil {
 		return err
 	}
+	var proof *answer.Proof
 	if f.prove {
-		if a.Answer.Proof, err = f.proof(ctx, s, a, changed); err != nil {
+		if proof, err = f.proof(ctx, s, a, changed); err != nil {
 			return err
 		}
 	}
+	a.Answer = s.Proven(a.Answer)
+	a.Answer.Proof = proof
 	if f.json {
 		return printJSON(out, a.Answer)
 	}
@@ -113,7 +116,15 @@ func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine
 		wrap(w, "", *a.Silence+".")
 	}
 	for i, x := range shownAdvice(a.Advice, f.top) {
+		if a.Proof != nil && x.Proof != nil && x.Proof.Made == a.Proof.Made {
+			x.Proof = nil // it stands below with all its numbers
+		}
 		writeAdvice(w, i+1, x, f.show)
+	}
+	for i := range a.Proofs {
+		p := &a.Proofs[i]
+		w.WriteString("\nkept proof of ")
+		writeWrapped(w, strings.TrimSpace(p.Kind+" "+p.Object)+", "+keptText(p), 3, 90)
 	}
 	if p := a.Proof; p != nil {
 		fmt.Fprintf(w, "\nproof of advice %d:\n", f.pick)
@@ -151,10 +162,31 @@ func writeAdvice(w *strings.Builder, n int, x answer.Advice, show string) {
 	for line := range strings.Lines(text) {
 		w.WriteString("       " + line)
 	}
+	writeKept(w, x.Proof)
 	for _, i := range x.Instead {
 		w.WriteString("   instead: ")
 		writeWrapped(w, fmt.Sprintf("%s, %s: saves %s", i.Kind, i.Change, gainText(i.Gain)), 12, 90)
+		writeKept(w, i.Proof)
 	}
+}
+
+// writeKept says what an earlier proof found.
+func writeKept(w *strings.Builder, p *answer.Proof) {
+	if p == nil {
+		return
+	}
+	w.WriteString("   proven: ")
+	writeWrapped(w, keptText(p), 11, 90)
+}
+
+// keptText is a kept proof with its day, its program, and why it may not hold.
+func keptText(p *answer.Proof) string {
+	day, _, _ := strings.Cut(p.Made, "T")
+	text := fmt.Sprintf("%s with %s: %s", day, strings.Join(p.Command, " "), p.Text)
+	if len(p.Stale) > 0 {
+		text += ". Out of date: " + strings.Join(p.Stale, "; ")
+	}
+	return text + "."
 }
 
 // shownAdvice is the first so many of all; 0 is all of them.

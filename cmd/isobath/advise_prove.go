@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/refset"
+	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/record/reftrace"
@@ -39,15 +41,21 @@ func (f *adviseFlags) proof(ctx context.Context, s *refset.Set, of *refset.Advis
 	if err != nil {
 		return nil, err
 	}
-	p := &answer.Proof{Command: command, Kind: string(a.Kind)}
+	p := answer.NewProof(a, m, of.Answer.References)
+	p.Command = redact.Args(command)
 	p.AddLevels(a, after, m)
-	if base := s.Command(); len(base) > 0 && f.rounds > 0 {
+	base := s.Command()
+	if len(base) > 0 && f.rounds > 0 {
 		if p.Time, err = timeBoth(ctx, base, command, f.rounds); err != nil {
 			return nil, err
 		}
 	}
 	p.Conclude()
-	return p, nil
+	kept, err := s.KeepProof(p, base, command)
+	if err == nil && !kept {
+		say("the proof is not kept: only a run has room for it, which 'isobath record' and 'isobath import' make")
+	}
+	return p, err
 }
 
 // rerecord records the changed program and replays it on the machine.
@@ -71,39 +79,58 @@ func (f *adviseFlags) rerecord(ctx context.Context, command []string, of *refset
 	return replay.Run(ctx, r.Trace(nil), of.Machine, nil, replay.Kept)
 }
 
-// timeBoth runs both programs in turn and compares their processor times.
+// timeBoth runs both programs in turn, compares their processor times, and what
+// they print.
 func timeBoth(ctx context.Context, base, changed []string, rounds int) (*answer.ProofTime, error) {
-	var before, after []time.Duration
+	var before, after []ran
 	for range rounds {
-		a, err := cpuTime(ctx, base)
-		if err != nil {
-			return nil, err
+		for _, side := range []struct {
+			command []string
+			runs    *[]ran
+		}{{base, &before}, {changed, &after}} {
+			r, err := runTimed(ctx, side.command)
+			if err != nil {
+				return nil, err
+			}
+			*side.runs = append(*side.runs, r)
 		}
-		b, err := cpuTime(ctx, changed)
-		if err != nil {
-			return nil, err
-		}
-		before, after = append(before, a), append(after, b)
 	}
-	faster := 0
+	t := &answer.ProofTime{Rounds: rounds, Before: median(before).Seconds(), After: median(after).Seconds(), Provenance: answer.Measured, Output: answer.OutputSame}
 	for i := range before {
-		if after[i] < before[i] {
-			faster++
+		if after[i].time < before[i].time {
+			t.Faster++
+		}
+		if after[i].result != before[i].result {
+			t.Output = answer.OutputDiffers
 		}
 	}
-	return &answer.ProofTime{Rounds: rounds, Before: median(before).Seconds(), After: median(after).Seconds(), Faster: faster}, nil
-}
-
-func median(all []time.Duration) time.Duration {
-	all = slices.Clone(all)
-	slices.Sort(all)
-	return all[len(all)/2]
-}
-
-func cpuTime(ctx context.Context, command []string) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		return 0, err
+	if slices.ContainsFunc(before, func(r ran) bool { return r.result != before[0].result }) {
+		t.Output = answer.OutputVaries
 	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+	return t, nil
+}
+
+func median(all []ran) time.Duration {
+	var times []time.Duration
+	for _, r := range all {
+		times = append(times, r.time)
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+// ran is one execution of a program.
+type ran struct {
+	time   time.Duration // of the processor
+	result string        // how it ended, and a sum of what it printed
+}
+
+func runTimed(ctx context.Context, command []string) (ran, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	printed := sha256.New()
+	cmd.Stdout = printed
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return ran{}, err
+	}
+	return ran{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), fmt.Sprintf("%s %x", cmd.ProcessState, printed.Sum(nil))}, nil
 }

@@ -35,6 +35,7 @@ const (
 	sourceFolder     = "sources"
 	selectionFile    = "selections.json"
 	namesFile        = "objects.txt"
+	proofFile        = "proofs.json"
 	maxManifestBytes = 64 << 20
 )
 

@@ -235,3 +235,29 @@ func (r *Run) SaveNames(names string) error {
 	r.Names = names
 	return nil
 }
+
+// maxProofsBytes bounds the proofs of a run: they are a few numbers each.
+const maxProofsBytes = 16 << 20
+
+// Proofs returns the proofs of advice that are kept with the run, as they were
+// given; nil if there are none.
+func (r *Run) Proofs() ([]byte, error) {
+	root, err := os.OpenRoot(r.Path)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.Path, err)
+	}
+	defer root.Close()
+	body, err := readSmall(root, proofFile, maxProofsBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return body, err
+}
+
+// SaveProofs replaces the proofs of advice, whole or not at all.
+func (r *Run) SaveProofs(body []byte) error {
+	if err := r.replace(proofFile, body); err != nil {
+		return fmt.Errorf("save proofs: %w", err)
+	}
+	return nil
+}

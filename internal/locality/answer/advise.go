@@ -21,8 +21,10 @@ type Advise struct {
 	Tried      int      `json:"tried"`
 	Silence    *string  `json:"silence"`
 	Advice     []Advice `json:"advice"`
-	Proof      *Proof   `json:"proof,omitempty"`
-	Notes      []string `json:"notes"`
+	Proof      *Proof   `json:"proof,omitempty"` // made now
+	// Proofs are kept ones of changes that are not in the list as they were proven.
+	Proofs []Proof  `json:"proofs"`
+	Notes  []string `json:"notes"`
 }
 
 // Cost is what advice is ranked by.
@@ -56,6 +58,7 @@ type Advice struct {
 	Why        string            `json:"why"`     // which loop carries the reuse that a change of order brings nearer
 	Carried    []Carried         `json:"carried"` // reuses in the nest, those beyond the first level first
 	Memory     *MemoryChange     `json:"memory,omitempty"`
+	Proof      *Proof            `json:"proof"` // kept with the run; null if there is none
 }
 
 // Carried is the reuses of the lines of an object that one loop carries.
@@ -103,12 +106,13 @@ type Instead struct {
 	Gain   [2]float64 `json:"gain" ts:"readonly [number, number]"`
 	Map    string     `json:"map"`
 	Code   string     `json:"code"`
+	Proof  *Proof     `json:"proof"`
 }
 
 // NewAdvise makes the answer.
 func NewAdvise(r *advice.Result, m *platform.Machine, records uint64, notes []string) *Advise {
 	out := &Advise{Records: records, References: r.Now.References, Provenance: Modelled, Machine: MachineOf(m), Cost: Cost{Now: r.Cost}, Tried: r.Tried,
-		Advice: []Advice{}, Notes: append(append([]string{}, notes...), r.Notes...)}
+		Advice: []Advice{}, Proofs: []Proof{}, Notes: append(append([]string{}, notes...), r.Notes...)}
 	for _, l := range m.Levels {
 		out.Cost.Steps = append(out.Cost.Steps, l.Step)
 	}
@@ -138,7 +142,7 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 		out.Placements = append(out.Placements, PlacementCounts{string(p.Placement), p.Counts.Misses, p.Counts.DTLB, p.Counts.Walks, p.Gain})
 	}
 	for _, i := range a.Instead {
-		out.Instead = append(out.Instead, Instead{string(i.Kind), i.What, i.Gain, i.Map, i.Code})
+		out.Instead = append(out.Instead, Instead{Kind: string(i.Kind), Change: i.What, Gain: i.Gain, Map: i.Map, Code: i.Code})
 	}
 	if a.Object != nil && a.Object.Known == layout.Inferred {
 		out.Assumes = append(out.Assumes, "elements and fields are inferred from strides and touched bytes: give their type with --objects")

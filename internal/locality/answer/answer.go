@@ -13,6 +13,7 @@ import (
 
 // The provenances of the answers.
 const (
+	Measured = "measured"
 	Derived  = "derived"
 	Modelled = "modelled"
 )

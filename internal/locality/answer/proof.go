@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -12,12 +13,42 @@ import (
 
 // Proof is what was predicted against what the changed program did.
 type Proof struct {
-	Command []string     `json:"command"`
-	Kind    string       `json:"kind"`
-	Levels  []ProofLevel `json:"levels"`
-	Holds   bool         `json:"holds"` // every level within 2 % of the range predicted
-	Time    *ProofTime   `json:"time"`  // null if the programs were not timed
-	Text    string       `json:"text"`
+	Command    []string       `json:"command"` // the changed program
+	Kind       string         `json:"kind"`
+	Object     string         `json:"object"`
+	Change     string         `json:"change"`
+	Map        string         `json:"map"`        // of the advice: which change it is a proof of
+	Provenance string         `json:"provenance"` // of the misses
+	Machine    Machine        `json:"machine"`    // that both programs were replayed on
+	References uint64         `json:"references"` // that the prediction is of
+	Recorded   string         `json:"recorded"`   // when the run was made that it is of
+	Made       string         `json:"made"`
+	Programs   []ProofProgram `json:"programs"` // those that are files: as recorded, and changed
+	Levels     []ProofLevel   `json:"levels"`
+	Holds      bool           `json:"holds"` // every level within 2 % of the range predicted
+	Saves      Saves          `json:"saves"`
+	Time       *ProofTime     `json:"time"` // null if the programs were not timed
+	Text       string         `json:"text"`
+	Stale      []string       `json:"stale"` // why it does not speak for the advice as it is now; empty if it does
+}
+
+// Saves is what the changed program saved.
+type Saves string
+
+// What a changed program saves.
+const (
+	SavesTime    Saves = "time"    // and whatever it misses
+	SavesMisses  Saves = "misses"  // and no time
+	SavesUntimed Saves = "untimed" // misses; the time was not measured
+	SavesNothing Saves = "nothing" // neither
+	SavesUnknown Saves = "unknown" // it did something else: there is nothing to compare
+)
+
+// ProofProgram is a program as it was when it was run.
+type ProofProgram struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+	Sum   string `json:"sum"` // SHA-256
 }
 
 // ProofLevel is one level of a proof.
@@ -31,10 +62,31 @@ type ProofLevel struct {
 
 // ProofTime is the processor time of both programs, measured in turn.
 type ProofTime struct {
-	Rounds int     `json:"rounds"`
-	Before float64 `json:"before_s"` // median
-	After  float64 `json:"after_s"`
-	Faster int     `json:"faster"` // rounds in which the changed program was faster
+	Rounds     int     `json:"rounds"`
+	Before     float64 `json:"before_s"` // median
+	After      float64 `json:"after_s"`
+	Faster     int     `json:"faster"` // rounds in which the changed program was faster
+	Provenance string  `json:"provenance"`
+	Output     Output  `json:"output"`
+}
+
+// Output is whether both programs printed and returned the same.
+type Output string
+
+// What two programs print.
+const (
+	OutputSame    Output = "same"
+	OutputDiffers Output = "differs"
+	OutputVaries  Output = "varies" // the program as recorded prints something else each time: nothing follows
+)
+
+// NewProof is a proof of an advice, of which nothing is known yet.
+func NewProof(a *advice.Advice, m *platform.Machine, references uint64) *Proof {
+	p := &Proof{Kind: string(a.Kind), Change: a.What, Map: a.Map, Provenance: Modelled, Machine: MachineOf(m), References: references, Programs: []ProofProgram{}, Stale: []string{}}
+	if a.Object != nil {
+		p.Object = a.Object.Name
+	}
+	return p
 }
 
 // tolerance is how far beyond the predicted range a level may lie.
@@ -71,13 +123,23 @@ func (p *Proof) Conclude() {
 		p.Text = "predicted and recorded differ: " + strings.Join(off, "; ")
 	}
 	switch t := p.Time; {
+	case t != nil && t.Output == OutputDiffers:
+		p.Saves = SavesUnknown
+		p.Text = "the changed program printed another result, so what it saves says nothing; its misses: " + p.Text
 	case t == nil:
+		p.Saves = SavesNothing
+		if saved {
+			p.Saves = SavesUntimed
+		}
 		p.Text += "; the time was not measured"
 	case 4*t.Faster >= 3*t.Rounds && t.After < t.Before:
+		p.Saves = SavesTime
 		p.Text += fmt.Sprintf("; it takes %s in place of %s of processor time (median of %d runs in turn, faster in %d)", seconds(t.After), seconds(t.Before), t.Rounds, t.Faster)
 	case saved:
+		p.Saves = SavesMisses
 		p.Text += fmt.Sprintf("; the misses saved no time: %s and %s of processor time (median of %d runs in turn, faster in %d)", seconds(t.Before), seconds(t.After), t.Rounds, t.Faster)
 	default:
+		p.Saves = SavesNothing
 		p.Text += fmt.Sprintf("; no time was saved: %s and %s (median of %d runs in turn)", seconds(t.Before), seconds(t.After), t.Rounds)
 	}
 }
@@ -85,3 +147,23 @@ func (p *Proof) Conclude() {
 // seconds writes a time with the unit that shows its digits: short programs take
 // milliseconds.
 func seconds(s float64) string { return term.Duration(int64(s * 1e9)) }
+
+// AddProof puts a kept proof beside the change it is of; false if that is not in
+// the list.
+func (a *Advise) AddProof(p *Proof) bool {
+	for i := range a.Advice {
+		x := &a.Advice[i]
+		if x.Map == p.Map {
+			x.Proof = p
+			return true
+		}
+		for k := range x.Instead {
+			if x.Instead[k].Map == p.Map {
+				x.Instead = slices.Clone(x.Instead)
+				x.Instead[k].Proof = p
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -112,6 +112,7 @@ func TestProofSentences(t *testing.T) {
 		if r.IntN(4) > 0 {
 			p.Time = &ProofTime{Rounds: 1 + r.IntN(20), Before: 1 + r.Float64(), After: 1 + r.Float64()}
 			p.Time.Faster = r.IntN(p.Time.Rounds + 1)
+			p.Time.Output = []Output{OutputSame, OutputDiffers, OutputVaries}[r.IntN(3)]
 		}
 		p.Conclude()
 		holds, saved := true, false
@@ -134,10 +135,18 @@ func TestProofSentences(t *testing.T) {
 		if p.Holds != holds {
 			t.Errorf("holds: %v, of %+v", p.Holds, p.Levels)
 		}
-		faster := p.Time != nil && p.Time.After < p.Time.Before && 4*p.Time.Faster >= 3*p.Time.Rounds
+		other := p.Time != nil && p.Time.Output == OutputDiffers
+		faster := p.Time != nil && !other && p.Time.After < p.Time.Before && 4*p.Time.Faster >= 3*p.Time.Rounds
+		slow := p.Time != nil && !other && !faster
+		for saves, want := range map[Saves]bool{SavesUnknown: other, SavesTime: faster, SavesMisses: slow && saved, SavesUntimed: p.Time == nil && saved,
+			SavesNothing: (p.Time == nil || slow) && !saved} {
+			if (p.Saves == saves) != want {
+				t.Errorf("%q: saves %s, and %s is %v", p.Text, p.Saves, saves, want)
+			}
+		}
 		for phrase, want := range map[string]bool{
-			"the time was not measured": p.Time == nil, "in place of": faster,
-			"the misses saved no time": p.Time != nil && !faster && saved, "; no time was saved": p.Time != nil && !faster && !saved,
+			"the time was not measured": p.Time == nil, "in place of": faster, "printed another result": other,
+			"the misses saved no time": slow && saved, "; no time was saved": slow && !saved,
 		} {
 			if strings.Contains(p.Text, phrase) != want {
 				t.Errorf("%q: says %q, want %v", p.Text, phrase, want)

@@ -94,7 +94,7 @@ func (s routes) whatIf(w http.ResponseWriter, r *http.Request, run *Refs) error 
 func (s routes) advise(w http.ResponseWriter, r *http.Request, run *Refs) error {
 	return verb(s, w, r, run, func(*AdviseAsk) string { return "" },
 		func(ctx context.Context, set *refset.Set, a *AdviseAsk, p refset.Progress) (*answer.Advise, error) {
-			return run.locality.advice.find(fmt.Sprintf("%+v", *a), func() (*answer.Advise, error) {
+			found, err := run.locality.advice.find(fmt.Sprintf("%+v", *a), func() (*answer.Advise, error) {
 				ask := refset.AdviseAsk{Machine: a.Machine, Set: a.Set, Object: a.Object, Kinds: a.Kinds, Least: a.Least, Reassociate: a.Reassociate, Progress: p}
 				if a.Least == 0 {
 					ask.Least = advice.DefaultLeast
@@ -105,6 +105,10 @@ func (s routes) advise(w http.ResponseWriter, r *http.Request, run *Refs) error 
 				}
 				return found.Answer, nil
 			})
+			if err != nil {
+				return nil, err
+			}
+			return set.Proven(found), nil // proofs may come while the page is open
 		})
 }
 

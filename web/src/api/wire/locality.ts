@@ -45,7 +45,9 @@ export interface Advise {
   readonly tried: number;
   readonly silence: string | null;
   readonly advice: readonly Advice[];
-  readonly proof?: Proof;
+  readonly proof?: Proof; // made now
+  // Proofs are kept ones of changes that are not in the list as they were proven.
+  readonly proofs: readonly Proof[];
   readonly notes: readonly string[];
 }
 
@@ -80,6 +82,7 @@ export interface Advice {
   readonly why: string; // which loop carries the reuse that a change of order brings nearer
   readonly carried: readonly Carried[]; // reuses in the nest, those beyond the first level first
   readonly memory?: MemoryChange;
+  readonly proof: Proof | null; // kept with the run; null if there is none
 }
 
 // Carried is the reuses of the lines of an object that one loop carries.
@@ -127,6 +130,7 @@ export interface Instead {
   readonly gain: readonly [number, number];
   readonly map: string;
   readonly code: string;
+  readonly proof: Proof | null;
 }
 
 // Coherence is the misses that threads cause each other, of advice that parts
@@ -139,12 +143,33 @@ export interface Coherence {
 
 // Proof is what was predicted against what the changed program did.
 export interface Proof {
-  readonly command: readonly string[];
+  readonly command: readonly string[]; // the changed program
   readonly kind: string;
+  readonly object: string;
+  readonly change: string;
+  readonly map: string; // of the advice: which change it is a proof of
+  readonly provenance: string; // of the misses
+  readonly machine: Machine; // that both programs were replayed on
+  readonly references: number; // that the prediction is of
+  readonly recorded: string; // when the run was made that it is of
+  readonly made: string;
+  readonly programs: readonly ProofProgram[]; // those that are files: as recorded, and changed
   readonly levels: readonly ProofLevel[];
   readonly holds: boolean; // every level within 2 % of the range predicted
+  readonly saves: Saves;
   readonly time: ProofTime | null; // null if the programs were not timed
   readonly text: string;
+  readonly stale: readonly string[]; // why it does not speak for the advice as it is now; empty if it does
+}
+
+// Saves is what the changed program saved.
+export type Saves = 'time' | 'misses' | 'untimed' | 'nothing' | 'unknown';
+
+// ProofProgram is a program as it was when it was run.
+export interface ProofProgram {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sum: string; // SHA-256
 }
 
 // ProofLevel is one level of a proof.
@@ -162,7 +187,12 @@ export interface ProofTime {
   readonly before_s: number; // median
   readonly after_s: number;
   readonly faster: number; // rounds in which the changed program was faster
+  readonly provenance: string;
+  readonly output: Output;
 }
+
+// Output is whether both programs printed and returned the same.
+export type Output = 'same' | 'differs' | 'varies';
 
 // SharedLines is the answer of `isobath sharing`.
 export interface SharedLines {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
-import { change } from '../../base/format';
+import type { Advice, LocalityAnswer, MissLevel, MissRow, Proof, StructUse } from '../../api/wire';
+import { change, count, short, THIN } from '../../base/format';
 import { SvgRenderer } from '../../base/svg';
 import { roughMeasure } from '../../base/text';
 import { parseTokens } from '../../base/theme';
@@ -12,6 +12,7 @@ import { CurveView, type CurveInput } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';
 import { MatrixView } from './matrix';
+import { predictedText, proofMarks } from './proofs';
 import { byNameHere, placeOf, RowsView } from './rows';
 import { SetsView } from './sets';
 import { SharingView } from './sharing';
@@ -575,5 +576,60 @@ describe('lines that threads share', () => {
     expect(rows[0]?.[head.indexOf('threads')]).toBe('11: 0–7; 12: 8–15');
     expect(rows[1]?.[head.indexOf('with lines of 128 bytes')]).toBe('40');
     expect(view.describe(0).name).toBe('counter: false sharing');
+  });
+});
+
+describe('proofs of advice', () => {
+  const proof = (more: Partial<Proof>): Proof => ({
+    command: ['./changed'],
+    kind: 'soa',
+    object: 'p',
+    change: 'one array a field',
+    map: 'object p soa\n',
+    provenance: 'modelled',
+    machine: { name: 'classic' } as Proof['machine'],
+    references: 10,
+    recorded: '',
+    made: '2026-11-18T01:00:00Z',
+    programs: [],
+    levels: [
+      { level: 'L1', now: 100_000, predicted: [25_000, 25_100], recorded: 25_014, inside: true },
+      { level: 'walks', now: 900_000, predicted: [5, 5], recorded: 5, inside: true },
+    ],
+    holds: true,
+    saves: 'time',
+    time: { rounds: 5, before_s: 0.0121, after_s: 0.0084, faster: 5, provenance: 'measured', output: 'same' },
+    text: 'as predicted',
+    stale: [],
+    ...more,
+  });
+  const said = (more: Partial<Proof>): string[] =>
+    proofMarks(proof(more)).map((m) => `${m.provenance}: ${m.text}`);
+
+  it('says what was replayed and what was measured', () => {
+    expect(said({})).toEqual([
+      `modelled: re-run as predicted: L1 ${short(100_000)} → ${short(25_014)}`,
+      `measured: timed 12.1 → 8.4${THIN}ms`,
+    ]);
+  });
+  it('tells times apart that differ little', () => {
+    const time = { ...proof({}).time!, before_s: 0.01204, after_s: 0.01201 };
+    expect(said({ time })[1]).toBe(`measured: timed 12.04 → 12.01${THIN}ms`);
+  });
+  it('says that saved misses saved no time', () => {
+    expect(said({ saves: 'misses' })[1]).toBe('measured: timed: saved misses saved no time');
+    expect(said({ saves: 'nothing' })[1]).toBe('measured: timed: no time saved');
+  });
+  it('has no saving of a program that printed something else', () => {
+    expect(said({ saves: 'unknown' })).toEqual(['measured: printed another result']);
+  });
+  it('says what there is not', () => {
+    expect(proofMarks(null)).toEqual([{ provenance: 'absent', text: 'no re-run' }]);
+    expect(said({ time: null, saves: 'untimed' })[1]).toBe('absent: not timed');
+    expect(said({ holds: false })[0]).toMatch(/^modelled: re-run differs from the prediction/);
+  });
+  it('shows a prediction as a range', () => {
+    const [l1, walks] = proof({}).levels;
+    expect([predictedText(l1!), predictedText(walks!)]).toEqual([`${count(25_000)}–${count(25_100)}`, '5']);
   });
 });

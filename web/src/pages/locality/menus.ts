@@ -115,6 +115,10 @@ export function adviceItems(m: LocalityModel): readonly MenuItem[] {
           { head: 'saves at most', text: (a) => (a.gain ? percent(a.gain[1], 1) : '') },
           { head: 'what it rests on', text: (a) => a.text },
           { head: 'change', text: (a) => a.code },
+          {
+            head: 'proof',
+            text: (a) => (a.proof ? [a.proof.text, ...a.proof.stale].join('; out of date: ') : 'no re-run'),
+          },
         ],
         rows: advise?.advice ?? [],
         term: () => undefined,
