@@ -111,6 +111,7 @@ func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s references on %s: %.2f modelled cycles of misses a reference; %s replayed\n", term.Thousands(a.References), m.Name,
 		a.Cost.Now/float64(max(a.References, 1)), term.Counted(a.Tried, "change"))
+	wrap(w, "", "misses are without prefetching, and if prefetched by an ideal stride prefetcher: a real one lies between; ranges are over the places of memory")
 	notes(w, a.Notes)
 	if a.Silence != nil {
 		wrap(w, "", *a.Silence+".")
@@ -142,6 +143,9 @@ func writeAdvice(w *strings.Builder, n int, x answer.Advice, show string) {
 	writeWrapped(w, x.Text, 3, 90)
 	if x.Gain != nil {
 		fmt.Fprintf(w, "   saves %s of the modelled cost of misses", gainText(*x.Gain))
+		if with := gainText(*x.Prefetched); with != gainText(*x.Gain) {
+			fmt.Fprintf(w, ", %s with an ideal prefetcher", with)
+		}
 		if n > 1 {
 			fmt.Fprintf(w, "; with all above it %s", term.Percent(x.Together))
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
+	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/loops/tree"
@@ -47,10 +48,27 @@ type loopMisses struct {
 // missText is the misses of a loop, by level.
 func missText(m *loopMisses, loop int) string {
 	var parts []string
-	for i, n := range m.Of(loop) {
-		parts = append(parts, m.machine.Levels[i].Name+" "+term.Thousands(n))
+	misses := m.Of(loop)
+	bands := misses.Bands(m.machine)
+	for i, n := range misses.Misses {
+		parts = append(parts, fmt.Sprintf("%s %s%s", m.machine.Levels[i].Name, term.Thousands(n), bandText(bands.Frames[i], bands.Prefetch[i])))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// bandText is what misses may be elsewhere, where that is something else.
+func bandText(frames, prefetch [2]uint64) string {
+	var parts []string
+	if frames[0] != frames[1] {
+		parts = append(parts, fmt.Sprintf("%s–%s by frames", term.Thousands(frames[0]), term.Thousands(frames[1])))
+	}
+	if prefetch[0] != prefetch[1] {
+		parts = append(parts, term.Thousands(prefetch[0])+" if prefetched")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 func newLoops() *cobra.Command {
@@ -268,7 +286,8 @@ func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
 	for i := range t.Loops {
 		row := loopJSON(&t.Loops[i])
 		if f.misses != nil {
-			row["misses"] = f.misses.Of(i)
+			misses := f.misses.Of(i)
+			row["misses"], row["bands"] = misses.Misses, misses.Bands(f.misses.machine)
 		}
 		loops = append(loops, row)
 	}
@@ -280,6 +299,10 @@ func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
 	}
 	doc := map[string]any{"loops": loops, "tree": nodes, "recorded": t.Recorded, "references": t.References, "outside": t.Outside,
 		"lost": t.Lost, "notes": append([]string{}, t.Notes...)}
+	if f.misses != nil {
+		all := f.misses.All()
+		doc["machine"], doc["misses"], doc["bands"] = answer.MachineOf(f.misses.machine), all.Misses, all.Bands(f.misses.machine)
+	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	return e.Encode(doc)
@@ -289,6 +312,9 @@ func (f *loopsFlags) writeText(out io.Writer, t *tree.Tree) error {
 	w := &strings.Builder{}
 	for _, n := range t.Notes {
 		wrap(w, "note: ", n)
+	}
+	if f.misses != nil {
+		fmt.Fprintf(w, "misses are modelled on %s: LRU, pages in any frame and a stride prefetcher from none to ideal\n", f.misses.machine.Name)
 	}
 	for _, i := range f.order(t) {
 		writeLoop(w, t, i, f.accesses, f.misses)

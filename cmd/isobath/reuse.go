@@ -133,7 +133,7 @@ func writeReuse(out io.Writer, a *answer.Reuse) error {
 		fmt.Fprintf(w, "sizes of %s; LRU, caches empty at the start\n", a.Machine.Name)
 	}
 	if u := a.Use; u != nil && u.Fetched > 0 {
-		fmt.Fprintf(w, "%.1f of %d bytes are used of each line fetched into %s, %d ways (modelled)\n", float64(u.BytesUsed)/float64(u.Fetched), a.LineBytes, term.Bytes(u.Size), u.Ways)
+		fmt.Fprintf(w, "%.1f of %d bytes are used of each line fetched into %s, %d ways, of %s (modelled; the same in every frame of memory and with any prefetcher)\n", float64(u.BytesUsed)/float64(u.Fetched), a.LineBytes, term.Bytes(u.Size), u.Ways, u.Machine)
 	}
 	notes(w, a.Notes)
 	if _, err := io.WriteString(out, w.String()); err != nil || len(a.Groups) == 0 {

@@ -117,7 +117,7 @@ func writeWhatIf(out io.Writer, a *answer.WhatIf, prefetch string) error {
 	if prefetch == "ideal" {
 		fmt.Fprintln(out, "ideal prefetch: the misses that no stride prefetcher hides")
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "\nmisses below are without prefetching, pages as in the program's addresses; --json has their bands\n")
 	if err := whatIfGroups(a).Write(out, 110); err != nil {
 		return err
 	}

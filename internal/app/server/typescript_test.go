@@ -82,6 +82,7 @@ var wireAreas = []struct {
 	}},
 	{"locality", [][]string{
 		{"internal/locality/answer/answer.go", "Machine", "MachineLevel", "MachineTLB"},
+		{"internal/locality/replay/bands.go", "Bands"},
 		{"internal/locality/answer/advise.go"},
 		{"internal/locality/answer/proof.go"},
 		{"internal/locality/answer/sharing.go"},

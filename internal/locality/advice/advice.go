@@ -67,13 +67,17 @@ type Advice struct {
 	// Then is the counts for each placement; one where nothing is placed anew.
 	Then       []Placed
 	Gain       [2]float64 // least and most part of the cost saved
-	Legal      string     // why the change keeps the program's results
-	Spanning   float64
-	Assumes    []string
-	Instead    []*Advice // other changes of the same object, best first
-	Together   float64   // part of the cost saved with all advice before it
-	References uint64    // it is about
-	Place      string    // file:line of the loop
+	Prefetched [2]float64 // the same where an ideal prefetcher hides what it can, before and after
+	// NowBands and ThenBands are the misses with the bands they lie in, the change in
+	// its kept place; nil of what is advised instead, and of threads.
+	NowBands, ThenBands *replay.Tally
+	Legal               string // why the change keeps the program's results
+	Spanning            float64
+	Assumes             []string
+	Instead             []*Advice // other changes of the same object, best first
+	Together            float64   // part of the cost saved with all advice before it
+	References          uint64    // it is about
+	Place               string    // file:line of the loop
 	// Shared is the line that threads fight for, of advice that parts them; it
 	// has no gain in the misses of one thread's caches.
 	Shared *sharing.Line
@@ -95,9 +99,10 @@ type CarriedReuse struct {
 
 // Placed is the counts of a change in one placement.
 type Placed struct {
-	Placement replay.Placement
-	Counts    replay.Counts
-	Gain      float64
+	Placement  replay.Placement
+	Counts     replay.Counts
+	Gain       float64
+	Prefetched float64 // Gain with an ideal prefetcher
 }
 
 // Result is all advice, best first.
@@ -140,6 +145,9 @@ func Find(ctx context.Context, t *replay.Trace, table *layout.Table, o Options) 
 	}
 	f.choose(append(all, orders...))
 	if err := f.combine(); err != nil {
+		return nil, err
+	}
+	if err := f.weigh(); err != nil {
 		return nil, err
 	}
 	if err := f.separate(); err != nil {
@@ -209,7 +217,7 @@ func (f *finder) try(a *Advice) (*Advice, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.Then = append(a.Then, Placed{p, n, f.gain(n)})
+		a.Then = append(a.Then, Placed{p, n, f.gain(n), f.prefetched(n)})
 	}
 	f.tried()
 	a.bound()
@@ -234,10 +242,23 @@ func (f *finder) gain(n replay.Counts) float64 {
 	return 1 - n.Cost(f.Machine)/f.result.Cost
 }
 
+// prefetched is the part of the base's cost that counts save where an ideal
+// prefetcher hides what it can of both.
+func (f *finder) prefetched(n replay.Counts) float64 {
+	base, then := f.result.Now.Prefetched(), n.Prefetched()
+	cost := base.Cost(f.Machine)
+	if cost == 0 {
+		return 0
+	}
+	return 1 - then.Cost(f.Machine)/cost
+}
+
 func (a *Advice) bound() {
 	a.Gain = [2]float64{a.Then[0].Gain, a.Then[0].Gain}
+	a.Prefetched = [2]float64{a.Then[0].Prefetched, a.Then[0].Prefetched}
 	for _, p := range a.Then {
 		a.Gain[0], a.Gain[1] = min(a.Gain[0], p.Gain), max(a.Gain[1], p.Gain)
+		a.Prefetched[0], a.Prefetched[1] = min(a.Prefetched[0], p.Prefetched), max(a.Prefetched[1], p.Prefetched)
 	}
 }
 
@@ -327,6 +348,25 @@ func (f *finder) combine() error {
 		}
 	}
 	f.result.Advice = kept
+	return nil
+}
+
+// weigh finds the bands of what is advised: of the base once, then of each change
+// in its kept place.
+func (f *finder) weigh() error {
+	if len(f.result.Advice) == 0 {
+		return nil
+	}
+	now, err := replay.Weigh(f.ctx, f.trace, f.Machine, nil, replay.Kept)
+	if err != nil {
+		return err
+	}
+	for _, a := range f.result.Advice {
+		a.NowBands = now
+		if a.ThenBands, err = replay.Weigh(f.ctx, f.trace, f.Machine, a.plan, replay.Kept); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -43,7 +43,8 @@ type Advice struct {
 	Text       string            `json:"text"`
 	Code       string            `json:"code"`
 	Map        string            `json:"map"`
-	Gain       *[2]float64       `json:"gain" ts:"readonly [number, number] | null"`
+	Gain       *[2]float64       `json:"gain" ts:"readonly [number, number] | null"`            // least and most over placements, without prefetching
+	Prefetched *[2]float64       `json:"gain_prefetched" ts:"readonly [number, number] | null"` // the same with an ideal prefetcher
 	Levels     []LevelChange     `json:"levels"`
 	Placements []PlacementCounts `json:"placements"`
 	Legal      string            `json:"legal"`
@@ -87,7 +88,15 @@ type NodeLines struct {
 type LevelChange struct {
 	Level string    `json:"level"`
 	Now   uint64    `json:"now"`
-	Then  [2]uint64 `json:"then" ts:"readonly [number, number]"`
+	Then  [2]uint64 `json:"then" ts:"readonly [number, number]"` // least and most over where the memory may come to lie
+	// ThenIdeal is Then with an ideal prefetcher. The least of Prefetch is with one,
+	// the most without. Frames are the least and most with pages in random frames of
+	// memory.
+	ThenIdeal    [2]uint64 `json:"then_ideal" ts:"readonly [number, number]"`
+	NowPrefetch  [2]uint64 `json:"now_prefetch" ts:"readonly [number, number]"`
+	ThenPrefetch [2]uint64 `json:"then_prefetch" ts:"readonly [number, number]"`
+	NowFrames    [2]uint64 `json:"now_frames" ts:"readonly [number, number]"`
+	ThenFrames   [2]uint64 `json:"then_frames" ts:"readonly [number, number]"`
 }
 
 // PlacementCounts is a change with its memory in one place.
@@ -101,12 +110,13 @@ type PlacementCounts struct {
 
 // Instead is another change of the same object.
 type Instead struct {
-	Kind   string     `json:"kind"`
-	Change string     `json:"change"`
-	Gain   [2]float64 `json:"gain" ts:"readonly [number, number]"`
-	Map    string     `json:"map"`
-	Code   string     `json:"code"`
-	Proof  *Proof     `json:"proof"`
+	Kind       string     `json:"kind"`
+	Change     string     `json:"change"`
+	Gain       [2]float64 `json:"gain" ts:"readonly [number, number]"`
+	Prefetched [2]float64 `json:"gain_prefetched" ts:"readonly [number, number]"`
+	Map        string     `json:"map"`
+	Code       string     `json:"code"`
+	Proof      *Proof     `json:"proof"`
 }
 
 // NewAdvise makes the answer.
@@ -127,8 +137,8 @@ func NewAdvise(r *advice.Result, m *platform.Machine, records uint64, notes []st
 }
 
 func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
-	gain := a.Gain
-	out := Advice{Kind: string(a.Kind), Change: a.What, Code: a.Code, Map: a.Map, Gain: &gain, Levels: levelChanges(a, m), Placements: []PlacementCounts{},
+	gain, prefetched := a.Gain, a.Prefetched
+	out := Advice{Kind: string(a.Kind), Change: a.What, Code: a.Code, Map: a.Map, Gain: &gain, Prefetched: &prefetched, Levels: levelChanges(a, m), Placements: []PlacementCounts{},
 		Legal: a.Legal, Why: a.Why, Carried: []Carried{}, Spanning: a.Spanning, Assumes: append([]string{}, a.Assumes...), Instead: []Instead{}, Together: a.Together}
 	if a.Object != nil {
 		out.Object, out.Type, out.Evidence = a.Object.Name, a.Object.Type, string(a.Object.Known)
@@ -142,13 +152,16 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 		out.Placements = append(out.Placements, PlacementCounts{string(p.Placement), p.Counts.Misses, p.Counts.DTLB, p.Counts.Walks, p.Gain})
 	}
 	for _, i := range a.Instead {
-		out.Instead = append(out.Instead, Instead{Kind: string(i.Kind), Change: i.What, Gain: i.Gain, Map: i.Map, Code: i.Code})
+		out.Instead = append(out.Instead, Instead{Kind: string(i.Kind), Change: i.What, Gain: i.Gain, Prefetched: i.Prefetched, Map: i.Map, Code: i.Code})
 	}
 	if a.Object != nil && a.Object.Known == layout.Inferred {
 		out.Assumes = append(out.Assumes, "elements and fields are inferred from strides and touched bytes: give their type with --objects")
 	}
 	if a.Spanning > spanningSaid {
 		out.Assumes = append(out.Assumes, fmt.Sprintf("%.1f %% of the references touch several fields at once, as vector code does: the result is a bound; record at -O1 or -O2", 100*a.Spanning))
+	}
+	if text := framesText(out.Levels); text != "" {
+		out.Assumes = append(out.Assumes, text)
 	}
 	for _, c := range a.Carried {
 		out.Carried = append(out.Carried, Carried{c.Object, c.By, c.Reuses, float64(c.Lines) / float64(c.Reuses), c.Far})
@@ -158,7 +171,7 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	}
 	out.Text = sentence(a, m)
 	if l := a.Shared; l != nil {
-		out.Gain, out.Levels = nil, []LevelChange{}
+		out.Gain, out.Prefetched, out.Levels = nil, nil, []LevelChange{}
 		out.Coherence = &Coherence{[2]uint64{l.Least.Coherence, l.Most.Coherence}, l.Clocked.Coherence, l.Separate.Coherence}
 		out.Text = fmt.Sprintf("Part the threads in %s: %s. %d threads use line %#x for different bytes, %d of them store: %d to %d coherence misses by schedule, %d by the clock; at most %d apart (modelled: private caches, MESI).",
 			objectText(out.Object), a.What, len(l.Users), l.Addr, l.Writers(), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
@@ -185,19 +198,29 @@ func levelChanges(a *advice.Advice, m *platform.Machine) []LevelChange {
 	if len(a.Then) == 0 {
 		return nil
 	}
-	get := func(name string, of func(*replay.Counts) uint64) LevelChange {
-		l := LevelChange{Level: name, Now: of(&a.Now), Then: [2]uint64{^uint64(0), 0}}
+	get := func(name string, of func(*replay.Counts) [2]uint64) LevelChange {
+		l := LevelChange{Level: name, Now: of(&a.Now)[1], NowPrefetch: of(&a.Now), Then: [2]uint64{^uint64(0), 0}, ThenIdeal: [2]uint64{^uint64(0), 0}}
 		for i := range a.Then {
 			n := of(&a.Then[i].Counts)
-			l.Then[0], l.Then[1] = min(l.Then[0], n), max(l.Then[1], n)
+			l.Then[0], l.Then[1] = min(l.Then[0], n[1]), max(l.Then[1], n[1])
+			l.ThenIdeal[0], l.ThenIdeal[1] = min(l.ThenIdeal[0], n[0]), max(l.ThenIdeal[1], n[0])
 		}
+		l.ThenPrefetch = [2]uint64{l.ThenIdeal[0], l.Then[1]}
+		l.NowFrames, l.ThenFrames = [2]uint64{l.Now, l.Now}, l.Then
 		return l
 	}
 	var out []LevelChange
 	for i, l := range m.Levels {
-		out = append(out, get(l.Name, func(c *replay.Counts) uint64 { return c.Misses[i] }))
+		c := get(l.Name, func(c *replay.Counts) [2]uint64 { return c.Prefetch(i) })
+		if a.NowBands != nil && a.ThenBands != nil {
+			c.NowFrames, c.ThenFrames = a.NowBands.Frames(m)[i], a.ThenBands.Frames(m)[i]
+			c.ThenFrames = [2]uint64{min(c.ThenFrames[0], c.Then[0]), max(c.ThenFrames[1], c.Then[1])}
+		}
+		out = append(out, c)
 	}
-	return append(out, get("walks", func(c *replay.Counts) uint64 { return c.Walks }))
+	// Translation goes by the address of the program: no frame and no prefetcher
+	// that stays in its page changes it.
+	return append(out, get("walks", func(c *replay.Counts) [2]uint64 { return [2]uint64{c.Walks, c.Walks} }))
 }
 
 // sentence says the change with the numbers it rests on.
@@ -228,7 +251,7 @@ func sentence(a *advice.Advice, m *platform.Machine) string {
 	var changes []string
 	for _, l := range levelChanges(a, m) {
 		if l.Now != l.Then[0] || l.Now != l.Then[1] {
-			changes = append(changes, fmt.Sprintf("%s %d to %s", missName(l.Level), l.Now, rangeText(l.Then)))
+			changes = append(changes, fmt.Sprintf("%s %d to %s%s", missName(l.Level), l.Now, rangeText(l.Then), prefetchedText(l)))
 		}
 	}
 	if a.Kind == advice.Place {
@@ -240,6 +263,30 @@ func sentence(a *advice.Advice, m *platform.Machine) string {
 		what += ": " + a.Why
 	}
 	return fmt.Sprintf("%s. %s; replayed %d references in %s on %s (modelled; not the time).", what, strings.Join(changes, ", "), a.Now.References, term.Counted(len(a.Then), "placement"), m.Name)
+}
+
+// framesText says of levels whose sets the frames of pages choose what the change
+// then makes of them.
+func framesText(levels []LevelChange) string {
+	var parts []string
+	for _, l := range levels {
+		if l.NowFrames[0] != l.NowFrames[1] || l.ThenFrames != l.Then {
+			parts = append(parts, fmt.Sprintf("%s %s to %s", missName(l.Level), rangeText(l.NowFrames), rangeText(l.ThenFrames)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "pages lie in memory as in the program's addresses; with pages in random frames " + strings.Join(parts, ", ")
+}
+
+// prefetchedText is what an ideal prefetcher leaves of a change, where that is
+// something else.
+func prefetchedText(l LevelChange) string {
+	if l.NowPrefetch[0] == l.Now && l.ThenIdeal == l.Then {
+		return ""
+	}
+	return fmt.Sprintf(" (%d to %s if prefetched)", l.NowPrefetch[0], rangeText(l.ThenIdeal))
 }
 
 func missName(level string) string {

@@ -51,11 +51,12 @@ type MachineTLB struct {
 	Ways    int `json:"ways"`
 }
 
-const modelText = "LRU; no prefetch and ideal prefetch as a band; virtual sets, with random frames as a band; caches empty at the start"
+// ModelText is what every modelled number rests on.
+const ModelText = "LRU; no prefetch and ideal prefetch as a band; virtual sets, with random frames as a band; caches empty at the start"
 
 // MachineOf describes a machine.
 func MachineOf(m *platform.Machine) Machine {
-	out := Machine{Name: m.Name, Page: m.Page, Walk: m.Walk, Remote: m.Remote, Queue: m.Queue, Nodes: m.Nodes, Assumed: append([]string{}, m.Assumed...), Model: modelText,
+	out := Machine{Name: m.Name, Page: m.Page, Walk: m.Walk, Remote: m.Remote, Queue: m.Queue, Nodes: m.Nodes, Assumed: append([]string{}, m.Assumed...), Model: ModelText,
 		TLB: []MachineTLB{{m.DTLB.Entries, m.DTLB.Ways}, {m.STLB.Entries, m.STLB.Ways}}}
 	for i, l := range m.Levels {
 		out.Levels = append(out.Levels, MachineLevel{l.Name, l.Size, l.Ways, l.Line, string(l.Policy), !m.Private(i), l.Step, append([]string{}, l.Assumed...)})

@@ -78,11 +78,17 @@ type WorkingSet struct {
 
 // Use is how many bytes of fetched lines were touched.
 type Use struct {
+	Machine    string `json:"machine"` // whose first level it is
 	Size       int    `json:"size"`
 	Ways       int    `json:"ways"`
 	Fetched    uint64 `json:"fetched"`
 	BytesUsed  uint64 `json:"bytes_used"`
 	Provenance string `json:"provenance"`
+	// The first level is looked up by the address of the program, so no frame of
+	// memory changes what it fetches; a prefetcher fetches as many lines before they
+	// are missed.
+	Frames   [2]uint64 `json:"frames" ts:"readonly [number, number]"`
+	Prefetch [2]uint64 `json:"prefetch" ts:"readonly [number, number]"`
 }
 
 // GroupUse is Use of a group.
@@ -128,10 +134,18 @@ type LevelSize struct {
 // Aliases are loads that look like one of the stores just before in their lower
 // twelve bits, and wait for it.
 type Aliases struct {
+	Machine    string `json:"machine"`
 	Loads      uint64 `json:"loads"`
 	Aliased    uint64 `json:"aliased"`
 	Provenance string `json:"provenance"`
+	// The lower bits of an address are the same in every frame, and what is
+	// prefetched waits for the same stores.
+	Frames   [2]uint64 `json:"frames" ts:"readonly [number, number]"`
+	Prefetch [2]uint64 `json:"prefetch" ts:"readonly [number, number]"`
 }
+
+// aliasMachine is what aliases are modelled on.
+const aliasMachine = "a buffer of 32 stores that compares bits 3 to 11"
 
 // ReuseInput is what an answer is made of.
 type ReuseInput struct {
@@ -154,7 +168,7 @@ func NewReuse(in ReuseInput) *Reuse {
 		Bytes: r.Lines * uint64(r.LineBytes), Provenance: Derived, Histogram: spans(&r.Whole), By: in.By, Objects: objectsOf(in.Table), Notes: append([]string{}, in.Notes...),
 		Pages:      Pages{r.PageBytes, r.PageCount, r.Pages.First, spans(&r.Pages)},
 		WorkingSet: WorkingSet{r.WorkingSet.Window, r.WorkingSet.Lines, r.WorkingSet.Pages},
-		Aliases:    Aliases{r.Loads, r.Aliases, Modelled}}
+		Aliases:    Aliases{aliasMachine, r.Loads, r.Aliases, Modelled, same(r.Aliases), same(r.Aliases)}}
 	for _, p := range r.Curve() {
 		out.Curve = append(out.Curve, Point{p.Lines, p.Lines * uint64(r.LineBytes), p.Misses, float64(p.Misses) / float64(max(r.References, 1))})
 	}
@@ -164,6 +178,10 @@ func NewReuse(in ReuseInput) *Reuse {
 	if in.Cache.Size > 0 {
 		use := in.Cache
 		use.Fetched, use.BytesUsed, use.Provenance = r.Fetched, r.Used, Modelled
+		use.Frames, use.Prefetch = same(r.Fetched), same(r.Fetched)
+		if in.Machine != nil {
+			use.Machine = in.Machine.Name
+		}
 		out.Use = &use
 	}
 	sizes := out.addMachine(in)
@@ -171,6 +189,9 @@ func NewReuse(in ReuseInput) *Reuse {
 	out.explain(in)
 	return out
 }
+
+// same is a band of one number.
+func same(n uint64) [2]uint64 { return [2]uint64{n, n} }
 
 // addMachine adds the sizes at which misses are counted, in lines.
 func (a *Reuse) addMachine(in ReuseInput) (sizes []uint64) {

@@ -98,7 +98,7 @@ func TestProofSentences(t *testing.T) {
 		counts := func(around uint64) replay.Counts {
 			c := replay.Counts{References: 1 << 20, Walks: r.Uint64N(around + 1)}
 			for range m.Levels {
-				c.Misses = append(c.Misses, around+r.Uint64N(around/10+1))
+				c.Misses, c.Hidden = append(c.Misses, around+r.Uint64N(around/10+1)), append(c.Hidden, r.Uint64N(around))
 			}
 			return c
 		}
@@ -176,7 +176,7 @@ func TestAdviceSentences(t *testing.T) {
 		draw := func() replay.Counts {
 			c := replay.Counts{References: 4321, Walks: 70 + r.Uint64N(2)}
 			for range m.Levels {
-				c.Misses = append(c.Misses, 100+r.Uint64N(3))
+				c.Misses, c.Hidden = append(c.Misses, 100+r.Uint64N(3)), append(c.Hidden, r.Uint64N(3))
 			}
 			return c
 		}
@@ -191,7 +191,7 @@ func TestAdviceSentences(t *testing.T) {
 		}
 		rests := []any{4321, len(a.Then)}
 		for _, l := range out.Levels {
-			rests = append(rests, l.Now, l.Then[0], l.Then[1])
+			rests = append(rests, l.Now, l.Then[0], l.Then[1], l.NowPrefetch[0], l.ThenIdeal[0], l.ThenIdeal[1])
 			changed := l.Now != l.Then[0] || l.Now != l.Then[1]
 			if strings.Contains(out.Text, missName(l.Level)+" ") != changed {
 				t.Errorf("%q of %+v", out.Text, l)

@@ -59,6 +59,26 @@ type WhatIfPages struct {
 type TLBCounts struct {
 	DTLB  uint64 `json:"dtlb_misses"`
 	Walks uint64 `json:"walks"`
+	// Translation goes by the address of the program, so frames do not matter, and a
+	// prefetcher that stays in its page saves none of it: only the places of changed
+	// objects make a range.
+	DTLBPlacements [2]uint64 `json:"dtlb_placements" ts:"readonly [number, number]"`
+	WalkPlacements [2]uint64 `json:"walk_placements" ts:"readonly [number, number]"`
+	DTLBPrefetch   [2]uint64 `json:"dtlb_prefetch" ts:"readonly [number, number]"`
+	WalkPrefetch   [2]uint64 `json:"walk_prefetch" ts:"readonly [number, number]"`
+}
+
+// translated is the address translation of a replay, and of one a placement of
+// what is changed.
+func translated(c *replay.Counts, placed []replay.Counts) TLBCounts {
+	out := TLBCounts{DTLB: c.DTLB, Walks: c.Walks, DTLBPrefetch: [2]uint64{c.DTLB, c.DTLB}, WalkPrefetch: [2]uint64{c.Walks, c.Walks},
+		DTLBPlacements: [2]uint64{c.DTLB, c.DTLB}, WalkPlacements: [2]uint64{c.Walks, c.Walks}}
+	for i := range placed {
+		p := &placed[i]
+		out.DTLBPlacements = [2]uint64{min(out.DTLBPlacements[0], p.DTLB), max(out.DTLBPlacements[1], p.DTLB)}
+		out.WalkPlacements = [2]uint64{min(out.WalkPlacements[0], p.Walks), max(out.WalkPlacements[1], p.Walks)}
+	}
+	return out
 }
 
 // WhatIfMemory is lines fetched from the reader's own node and from others.
@@ -74,7 +94,12 @@ type WhatIfGroup struct {
 	References uint64   `json:"references"`
 	Base       []uint64 `json:"base"` // misses by level
 	Machine    []uint64 `json:"machine"`
-	Change     float64  `json:"change"` // of the modelled cost, in cycles
+	// The bands that they lie in.
+	BaseBands    replay.Bands `json:"base_bands"`
+	MachineBands replay.Bands `json:"machine_bands"`
+	Change       float64      `json:"change"` // of the modelled cost, in cycles, without prefetching
+	// Prefetched is Change with an ideal prefetcher on both machines.
+	Prefetched float64 `json:"change_prefetched"`
 }
 
 // WhatIfInput is what an answer is made of.
@@ -96,7 +121,7 @@ type WhatIfInput struct {
 func NewWhatIf(in WhatIfInput) *WhatIf {
 	out := &WhatIf{Records: in.Records, References: in.BaseRun.References, Provenance: Modelled, Base: MachineOf(in.Base), Machine: MachineOf(in.Machine), By: in.By,
 		Groups: []WhatIfGroup{}, Notes: append([]string{}, in.Notes...), Sharing: in.Sharing,
-		Pages:  WhatIfPages{TLBCounts{in.BaseRun.DTLB, in.BaseRun.Walks}, TLBCounts{in.MachineRun.DTLB, in.MachineRun.Walks}},
+		Pages:  WhatIfPages{translated(&in.BaseRun.Counts, nil), translated(&in.MachineRun.Counts, in.Placements)},
 		Memory: WhatIfMemory{Policy: in.Policy.String()}}
 	out.Memory.Local, out.Memory.Remote = in.MachineRun.Memory()
 	for i := range max(len(in.Base.Levels), len(in.Machine.Levels)) {
@@ -157,7 +182,8 @@ func countsOf(s *replay.Survey, level int) *Counts {
 
 func (a *WhatIf) addGroups(in WhatIfInput) {
 	for i, k := range in.Keys {
-		g := WhatIfGroup{Key: k, Base: groupAt(in.BaseRun, i), Machine: groupAt(in.MachineRun, i)}
+		base, machine := groupAt(in.BaseRun, i), groupAt(in.MachineRun, i)
+		g := WhatIfGroup{Key: k, Base: base.Misses, Machine: machine.Misses, BaseBands: base.Bands(in.Base), MachineBands: machine.Bands(in.Machine)}
 		if i < len(in.BaseRun.GroupRefs) {
 			g.References = in.BaseRun.GroupRefs[i]
 		}
@@ -165,6 +191,7 @@ func (a *WhatIf) addGroups(in WhatIfInput) {
 			continue
 		}
 		g.Change = costOf(in.Machine, g.Machine) - costOf(in.Base, g.Base)
+		g.Prefetched = g.Change + costOf(in.Base, base.Hidden) - costOf(in.Machine, machine.Hidden)
 		a.Groups = append(a.Groups, g)
 	}
 	slices.SortStableFunc(a.Groups, func(x, y WhatIfGroup) int {
@@ -176,11 +203,12 @@ func (a *WhatIf) addGroups(in WhatIfInput) {
 	}
 }
 
-func groupAt(s *replay.Survey, i int) []uint64 {
+func groupAt(s *replay.Survey, i int) *replay.Tally {
 	if i < len(s.Groups) {
-		return s.Groups[i]
+		return &s.Groups[i]
 	}
-	return make([]uint64, len(s.Levels))
+	none := replay.NewTally(len(s.Levels))
+	return &none
 }
 
 func costOf(m *platform.Machine, misses []uint64) (cost float64) {

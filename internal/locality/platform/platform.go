@@ -68,7 +68,10 @@ type Machine struct {
 
 // The steps of a miss, in cycles, that advice is ranked by: of the class of
 // server processors, and rough on purpose.
-var steps = [...]int{10, 30, 160, 160, 160}
+var steps = [MaxLevels]int{10, 30, 160, 160, 160}
+
+// MaxLevels is how many levels of cache a machine may have.
+const MaxLevels = 5
 
 // The cost of memory nodes, in cycles: a line of the other socket takes about
 // half as long again as one of the own.
@@ -82,8 +85,8 @@ const defaultWalk = 30
 
 // Check reports a description that cannot be replayed.
 func (m *Machine) Check() error {
-	if len(m.Levels) == 0 || len(m.Levels) > len(steps) {
-		return fmt.Errorf("machine %s: %d levels of cache, want 1 to %d", m.Name, len(m.Levels), len(steps))
+	if len(m.Levels) == 0 || len(m.Levels) > MaxLevels {
+		return fmt.Errorf("machine %s: %d levels of cache, want 1 to %d", m.Name, len(m.Levels), MaxLevels)
 	}
 	for i, l := range m.Levels {
 		if err := l.Geometry().Check(); err != nil {

@@ -11,6 +11,7 @@ import (
 type Counts struct {
 	References uint64
 	Misses     []uint64 // lines fetched, by level
+	Hidden     []uint64 // of them those that an ideal stride prefetcher hides; nil where it was not asked
 	DTLB       uint64   // pages that the first TLB did not know
 	Walks      uint64   // pages that neither knew
 	// Local and Remote are the lines from memory of the own and of other nodes,
@@ -29,6 +30,23 @@ func (c *Counts) Cost(m *platform.Machine) float64 {
 		cost += float64(n) * float64(m.Levels[i].Step)
 	}
 	return cost
+}
+
+// Prefetch is the misses of a level with an ideal stride prefetcher and with none.
+func (c *Counts) Prefetch(level int) [2]uint64 {
+	n := c.Misses[level]
+	return [2]uint64{n - c.Hidden[level], n}
+}
+
+// Prefetched is the counts with an ideal stride prefetcher, which hides no walk: it
+// stays in its page.
+func (c *Counts) Prefetched() Counts {
+	out := *c
+	out.Misses = make([]uint64, len(c.Misses))
+	for i := range c.Misses {
+		out.Misses[i] = c.Prefetch(i)[0]
+	}
+	return out
 }
 
 // Caches are the caches and TLBs of a machine with the threads of one program.

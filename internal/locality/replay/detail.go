@@ -1,8 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/reuse"
@@ -37,8 +39,12 @@ type Detail struct {
 	Hidden []bool
 	// Line numbers the first line of each access; Spans the second ones of those
 	// that have two or more, in order.
-	Line    []uint32
-	Spans   []Span
+	Line  []uint32
+	Spans []Span
+	// Framed are the accesses that miss behind the first level with pages in some
+	// frames of memory, in order; empty where no frame chooses a set.
+	Framed []Framed
+
 	Numbers uint32 // of lines: every number is below
 	Lines   uint64 // distinct
 
@@ -56,6 +62,26 @@ type Span struct {
 	Line   uint32
 }
 
+// Framed is what an access misses at each level behind the first, for each map of
+// pages to frames.
+type Framed struct {
+	Access int
+	Misses [frameMaps][platform.MaxLevels - 1]uint8
+}
+
+// frameMissed counts a line that the levels behind the first missed.
+func (d *Detail) frameMissed(seed, levels int) {
+	last := len(d.Framed) - 1
+	if last < 0 || d.Framed[last].Access != d.now {
+		d.Framed, last = append(d.Framed, Framed{Access: d.now}), last+1
+	}
+	for i := range levels {
+		if n := &d.Framed[last].Misses[seed][i]; *n < math.MaxUint8 {
+			*n++
+		}
+	}
+}
+
 // NewDetail replays a trace. Touched, which may be nil, is told which bytes were
 // touched of every line that an access fetched into the first level.
 func NewDetail(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Placement, touched func(access uint32, line uint64, mask []uint64)) (*Detail, error) {
@@ -66,6 +92,7 @@ func NewDetail(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p
 		d.Levels = append(d.Levels, make([]Outcome, n))
 	}
 	d.survey.missed, d.survey.evicted = d.account, d.evict
+	d.survey.away = newElsewhere(m, d.frameMissed)
 	lines := reuse.NewStack()
 	err := t.Each(ctx, plan, p, func(i int, pieces []Piece) { d.access(i, &t.Accesses[i], pieces, lines) })
 	if err != nil {
@@ -73,6 +100,9 @@ func NewDetail(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p
 	}
 	for _, u := range d.survey.usage {
 		u.Flush()
+	}
+	if plan.Order != nil {
+		slices.SortFunc(d.Framed, func(a, b Framed) int { return cmp.Compare(a.Access, b.Access) })
 	}
 	d.Counts, d.Lines = d.survey.Counts, uint64(lines.Lines())
 	d.survey, d.gone = nil, nil
@@ -87,7 +117,7 @@ func (d *Detail) access(i int, a *Access, pieces []Piece, lines *reuse.Stack) {
 	usage := d.usage(d.thread)
 	for k, piece := range pieces {
 		if k == 0 {
-			d.Hidden[i] = s.follow(a, piece.Addr)
+			d.Hidden[i] = s.streams.follow(d.thread, a.Code, piece.Addr)
 		}
 		end := (piece.Addr + uint64(max(piece.Size, 1)) - 1) >> s.shift
 		for line := piece.Addr >> s.shift; line <= end; line++ {
@@ -144,6 +174,7 @@ func (d *Detail) account(line uint64, level int) {
 			d.look(i+1, d.survey.at(i+1, line))
 		}
 	}
+	d.survey.away.fetch(d.thread, line)
 }
 
 func (d *Detail) evict(c *cachesim.LRU, line uint64) {

@@ -2,8 +2,10 @@ package replay
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
+	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/platform"
 )
 
@@ -33,6 +35,31 @@ func TestDetailAgreesWithSurvey(t *testing.T) {
 			s.Access(&tr.Accesses[i], 0)
 		}
 		s.Finish()
+		weighed, err := Weigh(t.Context(), tr, m, nil, Kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loops := NewLoopMisses(m)
+		for i := range tr.Accesses {
+			a := &tr.Accesses[i]
+			loops.Visit(&refs.Ref{Addr: a.Addr, Size: uint32(a.Size), PC: tr.Codes[a.Code].PC, Thread: tr.Threads[a.Thread]}, []int{0})
+		}
+		kept := NewTally(len(m.Levels))
+		framed := d.Framed
+		for i := range tr.Accesses {
+			for l := range d.Levels {
+				kept.Count(l, uint64(d.Levels[l][i].Misses), d.Hidden[i])
+			}
+			if len(framed) > 0 && framed[0].Access == i {
+				kept.CountFramed(&framed[0])
+				framed = framed[1:]
+			}
+		}
+		for what, got := range map[string]*Tally{"weighed": weighed, "of loops": loops.All(), "of one loop": loops.Of(0), "kept by access": &kept, "of one group": &s.Groups[0]} {
+			if !reflect.DeepEqual(got.Bands(m), s.All.Bands(m)) {
+				t.Errorf("%s: the bands %s are %v, the survey has %v", name, what, got.Bands(m), s.All.Bands(m))
+			}
+		}
 		used := uint64(0)
 		for _, n := range d.Used {
 			used += uint64(n)

@@ -26,16 +26,16 @@ func TestLoopMisses(t *testing.T) {
 			l.Visit(&refs.Ref{Addr: uint64(1<<31 + i*line), Size: 8}, []int{2, 0})
 		}
 	}
-	if got, want := l.Of(2)[0], uint64(3*large); got != want {
+	if got, want := l.Of(2).Misses[0], uint64(3*large); got != want {
 		t.Errorf("%d misses of the large loop, want %d", got, want)
 	}
-	if got := l.Of(1)[0]; got != uint64(3*small) { // the large loop throws them out
+	if got := l.Of(1).Misses[0]; got != uint64(3*small) { // the large loop throws them out
 		t.Errorf("%d misses of the small loop, want %d", got, 3*small)
 	}
-	if got, want := l.Of(0), l.All(); !slices.Equal(got, want) {
+	if got, want := l.Of(0).Misses, l.All().Misses; !slices.Equal(got, want) {
 		t.Errorf("%v misses of the outer loop, want all: %v", got, want)
 	}
-	if got := l.Of(9); slices.Max(got) != 0 {
+	if got := l.Of(9).Misses; slices.Max(got) != 0 {
 		t.Errorf("a loop without references misses %v", got)
 	}
 }

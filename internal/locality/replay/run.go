@@ -18,7 +18,7 @@ func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Place
 	}
 	settle(plan.Changes, p)
 	r := runner{Caches: c, plan: plan, changes: plan.index()}
-	memory := r.watchMemory(t)
+	memory := r.watch(t)
 	n := len(t.Accesses)
 	for from := 0; from < n; from += cancelEvery {
 		if err := ctx.Err(); err != nil {
@@ -41,15 +41,20 @@ func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Place
 	return c.Counts, nil
 }
 
-// watchMemory counts the lines from memory by node, where there are several
-// nodes and threads; else it is nil.
-func (r *runner) watchMemory(t *Trace) *homes {
-	if r.machine.Nodes < 2 || len(t.Threads) < 2 {
-		return nil
+// watch counts the misses that a prefetcher could hide and, where there are several
+// nodes and threads, the lines from memory by node; else what it returns is nil.
+func (r *runner) watch(t *Trace) (h *homes) {
+	if r.machine.Nodes > 1 && len(t.Threads) > 1 {
+		h = newHomes(r.machine, Policy{Kind: FirstTouch}, r.plan.Homes)
 	}
-	h := newHomes(r.machine, Policy{Kind: FirstTouch}, r.plan.Homes)
+	r.Hidden = make([]uint64, len(r.machine.Levels))
 	r.missed = func(line uint64, level int) {
-		if level == len(r.machine.Levels) {
+		if r.hidden {
+			for i := range level {
+				r.Hidden[i]++
+			}
+		}
+		if h != nil && level == len(r.machine.Levels) {
 			h.fetch(int(r.now.Thread), line<<r.shift, r.now.Object)
 		}
 	}
@@ -63,6 +68,8 @@ type runner struct {
 	changes []*Change // by object
 	room    [16]Piece
 	now     *Access // under way
+	streams streams
+	hidden  bool // it continues its stream
 }
 
 // index finds the change of an object by its number.
@@ -85,10 +92,14 @@ func (r *runner) access(a *Access) {
 		r.usePages(r.plan.Huge[a.Object])
 	}
 	if int(a.Object) < len(r.changes) && r.changes[a.Object] != nil {
-		for _, piece := range r.changes[a.Object].apply(a.Addr, uint32(a.Size), r.room[:0]) {
+		for i, piece := range r.changes[a.Object].apply(a.Addr, uint32(a.Size), r.room[:0]) {
+			if i == 0 {
+				r.hidden = r.streams.follow(int(a.Thread), a.Code, piece.Addr)
+			}
 			r.piece(p, piece.Addr, piece.Size)
 		}
 	} else {
+		r.hidden = r.streams.follow(int(a.Thread), a.Code, a.Addr)
 		r.piece(p, a.Addr, uint32(a.Size))
 	}
 }
@@ -137,7 +148,11 @@ func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*C
 		steps[i+1] = steps[i] + float64(l.Step)
 	}
 	memory := newHomes(m, Policy{Kind: FirstTouch}, nil)
+	r.Hidden = make([]uint64, len(m.Levels))
 	r.missed = func(line uint64, level int) {
+		for i := 0; r.hidden && i < level; i++ {
+			r.Hidden[i]++
+		}
 		out.Costs[r.now.Object] += steps[level]
 		if level == len(m.Levels) && memory.fetch(int(r.now.Thread), line<<r.shift, r.now.Object) {
 			out.Costs[r.now.Object] += float64(m.Remote)
@@ -158,4 +173,32 @@ func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*C
 	}
 	out.Counts = r.Counts
 	return out, nil
+}
+
+// Weigh replays as Run does, and tells the bands that the misses lie in.
+func Weigh(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Placement) (*Tally, error) {
+	if plan == nil {
+		plan = &Plan{}
+	}
+	c := NewCaches(m)
+	tally := NewTally(len(m.Levels))
+	away := newElsewhere(m, tally.missElsewhere)
+	var all streams
+	thread, hidden := 0, false
+	c.missed = func(line uint64, level int) {
+		tally.miss(level, hidden)
+		away.fetch(thread, line)
+	}
+	err := t.Each(ctx, plan, p, func(i int, pieces []Piece) {
+		a := &t.Accesses[i]
+		thread = int(a.Thread)
+		path := c.thread(thread)
+		for k, piece := range pieces {
+			if k == 0 {
+				hidden = all.follow(thread, a.Code, piece.Addr)
+			}
+			c.piece(path, piece.Addr, piece.Size)
+		}
+	})
+	return &tally, err
 }

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"math/bits"
-
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/reuse"
 	"github.com/isobath/isobath/internal/machine/cachesim"
@@ -24,25 +22,23 @@ type LevelCounts struct {
 // It may be negative.
 func (l *LevelCounts) Conflict() int64 { return int64(l.Misses) - int64(l.Full) }
 
-// frameMaps is how many random maps from pages to frames are tried.
-const frameMaps = 4
-
 // Survey runs references through a machine and keeps, beyond the counts, why
 // they missed and for whom.
 type Survey struct {
 	*Caches
 	Levels []LevelCounts
-	// Groups is misses by group and level.
-	Groups    [][]uint64
+	// All is the misses of everything, Groups those of each group.
+	All       Tally
+	Groups    []Tally
 	GroupRefs []uint64
 	Used      uint64 // bytes touched of the lines fetched into the first level
 	Fetched   uint64
 
 	stacks  map[*cachesim.LRU]*reuse.Stack
 	paths   [][]*reuse.Stack // the twins of the caches of each thread
-	streams [][]stream       // by thread and code
+	streams streams
 	usage   []*cachesim.Usage
-	frames  [frameMaps][]*Caches // by thread: the levels beyond the first
+	away    *elsewhere
 	homes   *homes
 	plan    *Plan
 	now     struct {
@@ -54,22 +50,6 @@ type Survey struct {
 	}
 }
 
-// stream is what a stride prefetcher knows of an instruction.
-type stream struct {
-	begun  bool
-	last   uint64
-	stride int64
-	equal  int // how often in a row the stride was the same
-}
-
-// The prefetcher of the ideal end of the band: it follows strides below 2 KiB
-// from the third equal one on, and never into another page.
-const (
-	prefetchStride = 2048
-	prefetchAfter  = 3
-	prefetchPage   = 4096
-)
-
 // NewSurvey makes empty caches, and pages as a plan has them, which may be nil.
 func NewSurvey(m *platform.Machine, numa Policy, plan *Plan) *Survey {
 	if plan == nil {
@@ -79,24 +59,12 @@ func NewSurvey(m *platform.Machine, numa Policy, plan *Plan) *Survey {
 	s.missed = s.account
 	s.now.missing = make([]bool, len(m.Levels))
 	s.homes = newHomes(m, numa, plan.Homes)
-	for i := range s.frames {
-		if len(m.Levels) > 1 {
-			s.frames[i] = []*Caches{outer(m)}
-		}
-	}
+	s.All = NewTally(len(m.Levels))
+	s.away = newElsewhere(m, func(seed, levels int) {
+		s.All.missElsewhere(seed, levels)
+		s.Groups[s.now.group].missElsewhere(seed, levels)
+	})
 	return s
-}
-
-// outer is the caches of a machine beyond the first level, as a machine.
-func outer(m *platform.Machine) *Caches {
-	beyond := *m
-	beyond.Levels = append([]platform.Level(nil), m.Levels[1:]...)
-	beyond.Levels[0].Policy = platform.NonInclusive
-	beyond.Cores = nil
-	for _, c := range m.Cores {
-		beyond.Cores = append(beyond.Cores, platform.Core{Caches: c.Caches[1:], Node: c.Node})
-	}
-	return NewCaches(&beyond)
 }
 
 // Access runs one reference for a group.
@@ -108,7 +76,7 @@ func (s *Survey) Access(a *Access, group uint32) {
 func (s *Survey) Pieces(a *Access, pieces []Piece, group uint32) {
 	p := s.path(int(a.Thread))
 	for int(group) >= len(s.Groups) {
-		s.Groups = append(s.Groups, make([]uint64, len(s.Levels)))
+		s.Groups = append(s.Groups, NewTally(len(s.Levels)))
 		s.GroupRefs = append(s.GroupRefs, 0)
 	}
 	s.GroupRefs[group]++
@@ -120,7 +88,7 @@ func (s *Survey) Pieces(a *Access, pieces []Piece, group uint32) {
 	}
 	for i, piece := range pieces {
 		if i == 0 {
-			s.now.hidden = s.follow(a, piece.Addr)
+			s.now.hidden = s.streams.follow(int(a.Thread), a.Code, piece.Addr)
 		}
 		s.touch(a, piece)
 		s.lookFirst(piece)
@@ -139,11 +107,7 @@ func (s *Survey) Restart() {
 	s.Levels = make([]LevelCounts, len(s.Levels))
 	s.Groups, s.GroupRefs = nil, nil
 	s.Used, s.Fetched = 0, 0
-	for _, cs := range s.frames {
-		for _, c := range cs {
-			c.Counts = Counts{Misses: make([]uint64, len(s.Levels)-1)}
-		}
-	}
+	s.All.clear()
 	s.homes = newHomes(s.machine, s.homes.policy, s.plan.Homes)
 }
 
@@ -159,31 +123,8 @@ func (s *Survey) path(thread int) *path {
 			own = append(own, s.stacks[c])
 		}
 		s.paths = append(s.paths, own)
-		s.streams = append(s.streams, nil)
 	}
 	return p
-}
-
-// follow tells the prefetcher about a reference, and whether it saw it coming.
-func (s *Survey) follow(a *Access, addr uint64) bool {
-	streams := &s.streams[a.Thread]
-	for int(a.Code) >= len(*streams) {
-		*streams = append(*streams, stream{})
-	}
-	st := &(*streams)[a.Code]
-	if !st.begun {
-		st.begun, st.last = true, addr
-		return false
-	}
-	d := int64(addr - st.last)
-	if d == st.stride {
-		st.equal++
-	} else {
-		st.stride, st.equal = d, 1
-	}
-	near := st.last/prefetchPage == addr/prefetchPage
-	st.last = addr
-	return st.equal >= prefetchAfter && d > -prefetchStride && d < prefetchStride && near
 }
 
 // touch counts the bytes used of lines in the first level.
@@ -220,13 +161,10 @@ func (s *Survey) look(level int, line uint64) {
 // account counts a line that the levels below one missed.
 func (s *Survey) account(line uint64, level int) {
 	thread := s.now.thread
+	s.All.miss(level, s.now.hidden)
+	s.Groups[s.now.group].miss(level, s.now.hidden)
 	for i := range level {
-		s.Levels[i].Misses++
-		s.Groups[s.now.group][i]++
 		s.now.missing[i] = true
-		if s.now.hidden {
-			s.Levels[i].Prefetchable++
-		}
 		if i+1 < len(s.Levels) {
 			s.look(i+1, s.at(i+1, line))
 		}
@@ -234,21 +172,7 @@ func (s *Survey) account(line uint64, level int) {
 	if level == len(s.Levels) {
 		s.homes.fetch(thread, line<<s.shift, s.now.object)
 	}
-	for seed := range s.frames {
-		for _, c := range s.frames[seed] {
-			c.piece(c.thread(thread), frame(line<<s.shift, s.machine.Page, uint64(seed)), 1)
-			c.threads[thread].lastLine = 0
-		}
-	}
-}
-
-// frame is where in memory an address lies if its page has a random frame.
-func frame(addr uint64, page int, seed uint64) uint64 {
-	shift := uint(bits.TrailingZeros(uint(page)))
-	h := (addr>>shift + 1) * 0x9e3779b97f4a7c15 * (2*seed + 3)
-	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
-	h ^= h >> 32
-	return h<<shift | addr&uint64(page-1)
+	s.away.fetch(thread, line)
 }
 
 // Finish ends the survey.
@@ -256,15 +180,8 @@ func (s *Survey) Finish() {
 	for _, u := range s.usage {
 		u.Flush()
 	}
+	frames := s.All.Frames(s.machine)
 	for i := range s.Levels {
-		l, shape := &s.Levels[i], &s.machine.Levels[i]
-		l.Frames = [2]uint64{l.Misses, l.Misses}
-		if i == 0 || shape.Size/shape.Ways <= s.machine.Page {
-			continue
-		}
-		for _, cs := range s.frames {
-			n := cs[0].Misses[i-1]
-			l.Frames[0], l.Frames[1] = min(l.Frames[0], n), max(l.Frames[1], n)
-		}
+		s.Levels[i].Misses, s.Levels[i].Prefetchable, s.Levels[i].Frames = s.All.Misses[i], s.All.Hidden[i], frames[i]
 	}
 }

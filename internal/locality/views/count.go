@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/locality/reuse"
 )
@@ -31,11 +32,13 @@ type MissRow struct {
 	References uint64   `json:"references"`
 	Selected   uint64   `json:"selected"`
 	Misses     []uint64 `json:"misses"` // by level
-	Chosen     []uint64 `json:"chosen"` // of them those of selected references
-	Fetched    uint64   `json:"fetched"`
-	Used       uint64   `json:"used"`  // bytes, of the lines fetched into the first level
-	Reuse      []uint64 `json:"reuse"` // references by octave of distance; first touches last
-	First      uint64   `json:"first"`
+	replay.Bands
+	Chosen      []uint64     `json:"chosen"`      // of them those of selected references
+	ChosenBands replay.Bands `json:"chosenBands"` // empty if nothing is selected
+	Fetched     uint64       `json:"fetched"`
+	Used        uint64       `json:"used"`  // bytes, of the lines fetched into the first level
+	Reuse       []uint64     `json:"reuse"` // references by octave of distance; first touches last
+	First       uint64       `json:"first"`
 }
 
 // MissLevel is what happened at one level.
@@ -49,6 +52,11 @@ type MissLevel struct {
 	First  uint64 `json:"first"`
 	Full   uint64 `json:"full"`   // of a fully associative cache of this size
 	Hidden uint64 `json:"hidden"` // misses that an ideal stride prefetcher hides
+	// Frames and Prefetch are as those of rows.
+	Frames         [2]uint64 `json:"frames" ts:"readonly [number, number]"`
+	Prefetch       [2]uint64 `json:"prefetch" ts:"readonly [number, number]"`
+	ChosenFrames   [2]uint64 `json:"chosenFrames" ts:"readonly [number, number]"`
+	ChosenPrefetch [2]uint64 `json:"chosenPrefetch" ts:"readonly [number, number]"`
 }
 
 // MissCurve is misses by size of a fully associative cache.
@@ -118,23 +126,26 @@ const cancelEvery = 1 << 18
 type group struct {
 	MissRow
 	all, rest reuse.Histogram // rest is of references that are not selected
+	// bands are of all misses, chosen of those of the selection; each nil without any.
+	bands, chosen *replay.Tally
 }
 
 // groups are the rows of one kind.
 type groups struct {
-	index map[any]int
-	rows  []*group
-	level int
+	index   map[any]int
+	rows    []*group
+	machine *platform.Machine
 }
 
-func newGroups(levels int) *groups { return &groups{index: map[any]int{}, level: levels} }
+func newGroups(m *platform.Machine) *groups { return &groups{index: map[any]int{}, machine: m} }
 
 func (g *groups) at(key any, fill func(*MissRow)) *group {
 	i, ok := g.index[key]
 	if !ok {
 		i = len(g.rows)
 		g.index[key] = i
-		row := &group{MissRow: MissRow{Misses: make([]uint64, g.level), Chosen: make([]uint64, g.level)}}
+		levels := len(g.machine.Levels)
+		row := &group{MissRow: MissRow{Misses: make([]uint64, levels), Chosen: make([]uint64, levels), ChosenBands: replay.Bands{Frames: [][2]uint64{}, Prefetch: [][2]uint64{}}}}
 		fill(&row.MissRow)
 		g.rows = append(g.rows, row)
 	}
@@ -172,13 +183,11 @@ func cells(s *Study) (of []uint32, all []cell) {
 
 // tally is what was counted of a cell, selected or not.
 type tally struct {
-	references, used            uint64
-	distances                   reuse.Histogram
-	misses, first, full, hidden [maxLevels]uint64
+	references, used uint64
+	distances        reuse.Histogram
+	first, full      [platform.MaxLevels]uint64
+	bands            replay.Tally
 }
-
-// maxLevels is how many levels a machine has at most.
-const maxLevels = 5
 
 // Count counts a study for a selection.
 func (s *Study) Count(ctx context.Context, c *Choice, stack Stack) (*MissCounts, error) {
@@ -207,6 +216,7 @@ func (s *Study) Count(ctx context.Context, c *Choice, stack Stack) (*MissCounts,
 func (s *Study) tally(ctx context.Context, c *Choice, n int, kind func(i int) uint32) ([][2]*tally, error) {
 	everything := c.all()
 	tallies := make([][2]*tally, n)
+	framed := s.Framed
 	for i := range s.Trace.Accesses {
 		if i%cancelEvery == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -217,10 +227,14 @@ func (s *Study) tally(ctx context.Context, c *Choice, n int, kind func(i int) ui
 		}
 		t := tallies[kind(i)][which]
 		if t == nil {
-			t = &tally{}
+			t = &tally{bands: replay.NewTally(len(s.Levels))}
 			tallies[kind(i)][which] = t
 		}
 		t.count(s, i)
+		if len(framed) > 0 && framed[0].Access == i {
+			t.bands.CountFramed(&framed[0])
+			framed = framed[1:]
+		}
 	}
 	return tallies, nil
 }
@@ -235,12 +249,9 @@ func (t *tally) count(s *Study, i int) {
 		if o.Misses|o.Full == 0 {
 			continue
 		}
-		t.misses[l] += uint64(o.Misses)
+		t.bands.Count(l, uint64(o.Misses), s.Hidden[i])
 		t.first[l] += uint64(o.First)
 		t.full[l] += uint64(o.Full)
-		if s.Hidden[i] {
-			t.hidden[l] += uint64(o.Misses)
-		}
 	}
 }
 
@@ -249,11 +260,13 @@ type counter struct {
 	s                                  *Study
 	out                                *MissCounts
 	objects, fields, places, functions *groups
+	all, chosen                        replay.Tally
 }
 
 func newCounter(s *Study) *counter {
 	n := len(s.Levels)
-	k := &counter{s: s, out: &MissCounts{}, objects: newGroups(n), fields: newGroups(n), places: newGroups(n), functions: newGroups(n)}
+	m := s.Machine
+	k := &counter{s: s, out: &MissCounts{}, objects: newGroups(m), fields: newGroups(m), places: newGroups(m), functions: newGroups(m), all: replay.NewTally(n), chosen: replay.NewTally(n)}
 	for _, l := range s.Machine.Levels {
 		k.out.Levels = append(k.out.Levels, MissLevel{Level: l.Name, Bytes: l.Size, Ways: l.Ways, Line: l.Line})
 	}
@@ -263,15 +276,17 @@ func newCounter(s *Study) *counter {
 func (k *counter) add(c cell, t *tally, selected bool) {
 	for l := range k.out.Levels {
 		to := &k.out.Levels[l]
-		to.Misses += t.misses[l]
+		to.Misses += t.bands.Misses[l]
 		to.First += t.first[l]
 		to.Full += t.full[l]
-		to.Hidden += t.hidden[l]
+		to.Hidden += t.bands.Hidden[l]
 		if selected {
-			to.Chosen += t.misses[l]
+			to.Chosen += t.bands.Misses[l]
 		}
 	}
+	k.all.Add(&t.bands)
 	if selected {
+		k.chosen.Add(&t.bands)
 		k.out.Selected += t.references
 	}
 	k.object(c.member.Object).add(t, selected)
@@ -286,19 +301,32 @@ func (k *counter) add(c cell, t *tally, selected bool) {
 func (g *group) add(t *tally, selected bool) {
 	g.References += t.references
 	g.all.Merge(&t.distances)
+	addTo(&g.bands, &t.bands)
 	for l := range g.Misses {
-		g.Misses[l] += t.misses[l]
+		g.Misses[l] += t.bands.Misses[l]
 		if selected {
-			g.Chosen[l] += t.misses[l]
+			g.Chosen[l] += t.bands.Misses[l]
 		}
 	}
-	g.Fetched += t.misses[0]
+	if selected {
+		addTo(&g.chosen, &t.bands)
+	}
+	g.Fetched += t.bands.Misses[0]
 	g.Used += t.used
 	if selected {
 		g.Selected += t.references
 	} else {
 		g.rest.Merge(&t.distances)
 	}
+}
+
+// addTo adds to a tally that may not be there yet.
+func addTo(to **replay.Tally, t *replay.Tally) {
+	if *to == nil {
+		none := replay.NewTally(len(t.Misses))
+		*to = &none
+	}
+	(*to).Add(t)
 }
 
 func (k *counter) object(n uint32) *group {
@@ -349,6 +377,11 @@ func (k *counter) counted(chosen *reuse.Histogram, everything bool, stack Stack)
 	s, out := k.s, k.out
 	out.References, out.Lines = uint64(len(s.Trace.Accesses)), s.Lines
 	out.Footprint = out.Lines * s.lineSize
+	all, picked := k.all.Bands(s.Machine), k.chosen.Bands(s.Machine)
+	for i := range out.Levels {
+		l := &out.Levels[i]
+		l.Frames, l.Prefetch, l.ChosenFrames, l.ChosenPrefetch = all.Frames[i], all.Prefetch[i], picked.Frames[i], picked.Prefetch[i]
+	}
 	out.Objects, out.Fields = k.objects.sorted(), k.fields.sorted()
 	out.Places, out.Functions = k.places.sorted(), k.functions.sorted()
 	of := chosen
@@ -370,6 +403,10 @@ func (g *groups) sorted() []MissRow {
 	})
 	out := []MissRow{}
 	for _, r := range g.rows[:min(len(g.rows), maxRows)] {
+		r.Bands = r.bands.Bands(g.machine)
+		if r.chosen != nil {
+			r.ChosenBands = r.chosen.Bands(g.machine)
+		}
 		r.Reuse = octaves(&r.all)
 		r.First = r.all.First
 		out = append(out, r.MissRow)

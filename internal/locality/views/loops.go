@@ -109,7 +109,7 @@ func (s *Study) rows(ctx context.Context, c *Choice, n int, kind func(i int) uin
 	if err != nil {
 		return nil, err
 	}
-	g := newGroups(len(s.Levels))
+	g := newGroups(s.Machine)
 	for n, both := range tallies {
 		for which, t := range both {
 			if t != nil {

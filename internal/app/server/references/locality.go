@@ -40,7 +40,7 @@ type locality struct {
 	table   *table.Table // that selections are looked up in
 	files   map[string]string
 	chosen  map[string]table.Bits
-	counts  map[string]replay.Counts // by machine and change
+	counts  map[string]*replay.Tally // by machine and change
 
 	advice adviceKept
 }
@@ -84,7 +84,7 @@ type kept struct {
 
 // newLocality is of a trace; its table is nil if it has none.
 func newLocality(rows *table.Table) *locality {
-	l := &locality{turn: make(chan struct{}, 1), table: rows, files: fileNames(rows), chosen: map[string]table.Bits{}, counts: map[string]replay.Counts{}}
+	l := &locality{turn: make(chan struct{}, 1), table: rows, files: fileNames(rows), chosen: map[string]table.Bits{}, counts: map[string]*replay.Tally{}}
 	l.turn <- struct{}{}
 	return l
 }

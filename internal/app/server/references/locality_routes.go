@@ -241,12 +241,12 @@ func (l *locality) misses(ctx context.Context, name, change string, plan *replay
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
-	counts := func(change string, plan *replay.Plan) (replay.Counts, error) {
+	counts := func(change string, plan *replay.Plan) (*replay.Tally, error) {
 		key := name + "\n" + change
 		if n, ok := l.counts[key]; ok {
 			return n, nil
 		}
-		n, err := replay.Run(ctx, l.trace, m, plan, replay.Kept)
+		n, err := replay.Weigh(ctx, l.trace, m, plan, replay.Kept)
 		if err == nil {
 			l.counts[key] = n
 		}
@@ -260,9 +260,10 @@ func (l *locality) misses(ctx context.Context, name, change string, plan *replay
 	if err != nil {
 		return nil, err
 	}
-	out := &MachineMisses{Name: name}
+	out := &MachineMisses{Name: name, Model: answer.ModelText}
+	a, b := now.Bands(m), then.Bands(m)
 	for i, c := range m.Levels {
-		out.Levels = append(out.Levels, MachineLevels{c.Name, c.Size, c.Line, now.Misses[i], then.Misses[i]})
+		out.Levels = append(out.Levels, MachineLevels{c.Name, c.Size, c.Line, now.Misses[i], then.Misses[i], a.Frames[i], a.Prefetch[i], b.Frames[i], b.Prefetch[i]})
 	}
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/loops/cycle"
@@ -124,9 +125,10 @@ func (s routes) loops(w http.ResponseWriter, r *http.Request, run *Refs) error {
 
 // info is what a page shows of the loops.
 func (t *loopTable) info(found *tree.Tree) LoopsInfo {
-	info := LoopsInfo{Recorded: found.Recorded, References: found.References, Outside: found.Outside, Lost: found.Lost, Notes: frame.List(found.Notes), Levels: []string{}, Loops: []LoopRow{}, Misses: []uint64{}}
+	info := LoopsInfo{Recorded: found.Recorded, References: found.References, Outside: found.Outside, Lost: found.Lost, Notes: frame.List(found.Notes), Levels: []string{}, Loops: []LoopRow{}, Misses: []uint64{}, Bands: noBands()}
 	if t.misses != nil {
-		info.Machine, info.Misses = t.machine.Name, t.misses.All()
+		all := t.misses.All()
+		info.Machine, info.Model, info.Misses, info.Bands = t.machine.Name, answer.ModelText, all.Misses, all.Bands(t.machine)
 		for _, l := range t.machine.Levels {
 			info.Levels = append(info.Levels, l.Name)
 		}
@@ -140,6 +142,11 @@ func (t *loopTable) info(found *tree.Tree) LoopsInfo {
 	return info
 }
 
+// noBands are the bands of misses that are not known.
+func noBands() replay.Bands {
+	return replay.Bands{Frames: [][2]uint64{}, Prefetch: [][2]uint64{}}
+}
+
 func (t *loopTable) row(i int, l *tree.Loop, recorded bool) LoopRow {
 	title := l.Where()
 	if l.Text != "" {
@@ -150,7 +157,7 @@ func (t *loopTable) row(i int, l *tree.Loop, recorded bool) LoopRow {
 		Entries: l.Entries, Trips: l.Trips.Trips, Min: l.Min, Median: l.Median, Max: l.Max, Skipped: l.Skipped, Unknown: LoopUnknown(l.Unknown), Exact: l.Exact, Why: l.Why,
 		Factor: l.Factor, Irreducible: l.Irreducible, References: l.References, Own: l.Own, Loads: l.Loads, Stores: l.Stores, Modifies: l.Modifies, Bytes: l.Bytes,
 		Lines: l.Lines, LinesExact: l.LinesExact, Caption: l.Caption(), Course: frame.List(l.Course), CourseEvery: l.CourseEvery,
-		Objects: []LoopObject{}, Strides: []LoopStride{}, Misses: []uint64{},
+		Objects: []LoopObject{}, Strides: []LoopStride{}, Misses: []uint64{}, Bands: noBands(),
 	}
 	row.Exact = row.Exact && recorded
 	for _, o := range l.Objects {
@@ -160,7 +167,8 @@ func (t *loopTable) row(i int, l *tree.Loop, recorded bool) LoopRow {
 		row.Strides = append(row.Strides, LoopStride{Line: a.Place.Line, Op: a.Op.String(), Width: int(a.Size), References: a.References, Text: a.StrideText()})
 	}
 	if t.misses != nil && l.Kind == tree.Plain {
-		row.Misses = t.misses.Of(i)
+		misses := t.misses.Of(i)
+		row.Misses, row.Bands = misses.Misses, misses.Bands(t.machine)
 	}
 	return row
 }

@@ -144,6 +144,7 @@ type MachinesAsk struct {
 // MachineMisses is one machine.
 type MachineMisses struct {
 	Name   string          `json:"name"`
+	Model  string          `json:"model"` // what its numbers rest on
 	Levels []MachineLevels `json:"levels"`
 }
 
@@ -155,6 +156,12 @@ type MachineLevels struct {
 	Line  int    `json:"line_bytes"`
 	Now   uint64 `json:"now"`
 	Then  uint64 `json:"then"`
+	// The least and most with pages in random frames, and misses with an ideal
+	// prefetcher and with none.
+	NowFrames    [2]uint64 `json:"nowFrames" ts:"readonly [number, number]"`
+	NowPrefetch  [2]uint64 `json:"nowPrefetch" ts:"readonly [number, number]"`
+	ThenFrames   [2]uint64 `json:"thenFrames" ts:"readonly [number, number]"`
+	ThenPrefetch [2]uint64 `json:"thenPrefetch" ts:"readonly [number, number]"`
 }
 
 // PairedAsk asks which rows of two runs are of the same place: A is an earlier

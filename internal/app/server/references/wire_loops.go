@@ -1,5 +1,7 @@
 package references
 
+import "github.com/isobath/isobath/internal/locality/replay"
+
 // LoopsAsk asks for the loops of a trace.
 type LoopsAsk struct{}
 
@@ -7,15 +9,17 @@ type LoopsAsk struct{}
 type LoopsInfo struct {
 	// Recorded says that the way through the code was recorded; else it was rebuilt
 	// from the instructions that make references, and no count is exact.
-	Recorded   bool      `json:"recorded"`
-	References uint64    `json:"references"`
-	Outside    uint64    `json:"outside"` // references in no loop
-	Lost       uint64    `json:"lost"`
-	Notes      []string  `json:"notes"`
-	Machine    string    `json:"machine"` // that misses are modelled on; empty if none
-	Levels     []string  `json:"levels"`  // of its caches
-	Misses     []uint64  `json:"misses"`  // of everything, by level
-	Loops      []LoopRow `json:"loops"`
+	Recorded   bool         `json:"recorded"`
+	References uint64       `json:"references"`
+	Outside    uint64       `json:"outside"` // references in no loop
+	Lost       uint64       `json:"lost"`
+	Notes      []string     `json:"notes"`
+	Machine    string       `json:"machine"` // that misses are modelled on; empty if none
+	Model      string       `json:"model"`   // what they rest on
+	Levels     []string     `json:"levels"`  // of its caches
+	Misses     []uint64     `json:"misses"`  // of everything, by level
+	Bands      replay.Bands `json:"bands"`   // that they lie in
+	Loops      []LoopRow    `json:"loops"`
 }
 
 // LoopRow is one loop. References, bytes, lines and misses include inner loops and
@@ -55,6 +59,7 @@ type LoopRow struct {
 	Objects     []LoopObject `json:"objects"`
 	Strides     []LoopStride `json:"strides"` // of its own instructions
 	Misses      []uint64     `json:"misses"`  // modelled, by level; empty if not known
+	Bands       replay.Bands `json:"bands"`   // that they lie in
 }
 
 // LoopUnknown says which counts of a loop are not known; they are 0.

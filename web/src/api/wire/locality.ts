@@ -35,6 +35,12 @@ export interface MachineTLB {
   readonly ways: number;
 }
 
+// Bands is what misses may be elsewhere, by level.
+export interface Bands {
+  readonly frames: ReadonlyArray<readonly [number, number]>; // least and most with pages in random frames
+  readonly prefetch: ReadonlyArray<readonly [number, number]>; // with an ideal prefetcher, and with none
+}
+
 // Advise is the answer of `isobath advise`.
 export interface Advise {
   readonly records: number;
@@ -67,7 +73,8 @@ export interface Advice {
   readonly text: string;
   readonly code: string;
   readonly map: string;
-  readonly gain: readonly [number, number] | null;
+  readonly gain: readonly [number, number] | null; // least and most over placements, without prefetching
+  readonly gain_prefetched: readonly [number, number] | null; // the same with an ideal prefetcher
   readonly levels: readonly LevelChange[];
   readonly placements: readonly PlacementCounts[];
   readonly legal: string;
@@ -111,7 +118,15 @@ export interface NodeLines {
 export interface LevelChange {
   readonly level: string;
   readonly now: number;
-  readonly then: readonly [number, number];
+  readonly then: readonly [number, number]; // least and most over where the memory may come to lie
+  // ThenIdeal is Then with an ideal prefetcher. The least of Prefetch is with one,
+  // the most without. Frames are the least and most with pages in random frames of
+  // memory.
+  readonly then_ideal: readonly [number, number];
+  readonly now_prefetch: readonly [number, number];
+  readonly then_prefetch: readonly [number, number];
+  readonly now_frames: readonly [number, number];
+  readonly then_frames: readonly [number, number];
 }
 
 // PlacementCounts is a change with its memory in one place.
@@ -128,6 +143,7 @@ export interface Instead {
   readonly kind: string;
   readonly change: string;
   readonly gain: readonly [number, number];
+  readonly gain_prefetched: readonly [number, number];
   readonly map: string;
   readonly code: string;
   readonly proof: Proof | null;
@@ -275,7 +291,7 @@ export interface Misses {
 
 // MissRow is some of the references: those of an object, a field, a line, a
 // function, a loop or a thread.
-export interface MissRow {
+export interface MissRow extends Bands {
   readonly name: string;
   readonly object: string;
   readonly field: string;
@@ -290,6 +306,7 @@ export interface MissRow {
   readonly selected: number;
   readonly misses: readonly number[]; // by level
   readonly chosen: readonly number[]; // of them those of selected references
+  readonly chosenBands: Bands; // empty if nothing is selected
   readonly fetched: number;
   readonly used: number; // bytes, of the lines fetched into the first level
   readonly reuse: readonly number[]; // references by octave of distance; first touches last
@@ -307,6 +324,11 @@ export interface MissLevel {
   readonly first: number;
   readonly full: number; // of a fully associative cache of this size
   readonly hidden: number; // misses that an ideal stride prefetcher hides
+  // Frames and Prefetch are as those of rows.
+  readonly frames: readonly [number, number];
+  readonly prefetch: readonly [number, number];
+  readonly chosenFrames: readonly [number, number];
+  readonly chosenPrefetch: readonly [number, number];
 }
 
 // MissCurve is misses by size of a fully associative cache.
@@ -529,6 +551,7 @@ export interface MachinesAsk {
 // MachineMisses is one machine.
 export interface MachineMisses {
   readonly name: string;
+  readonly model: string; // what its numbers rest on
   readonly levels: readonly MachineLevels[];
 }
 
@@ -540,6 +563,12 @@ export interface MachineLevels {
   readonly line_bytes: number;
   readonly now: number;
   readonly then: number;
+  // The least and most with pages in random frames, and misses with an ideal
+  // prefetcher and with none.
+  readonly nowFrames: readonly [number, number];
+  readonly nowPrefetch: readonly [number, number];
+  readonly thenFrames: readonly [number, number];
+  readonly thenPrefetch: readonly [number, number];
 }
 
 // PairedAsk asks which rows of two runs are of the same place: A is an earlier

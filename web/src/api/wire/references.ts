@@ -1,6 +1,7 @@
 // Made from the Go types of the messages by
 // `go test ./internal/app/server -run WireTypes -update`. Do not edit.
 import type { Column, ColumnRef } from './frame';
+import type { Bands } from './locality';
 
 // Colour stands for a group of references: a source line, a function whose
 // lines are folded into it, an object, or an operation.
@@ -274,8 +275,10 @@ export interface LoopsInfo {
   readonly lost: number;
   readonly notes: readonly string[];
   readonly machine: string; // that misses are modelled on; empty if none
+  readonly model: string; // what they rest on
   readonly levels: readonly string[]; // of its caches
   readonly misses: readonly number[]; // of everything, by level
+  readonly bands: Bands; // that they lie in
   readonly loops: readonly LoopRow[];
 }
 
@@ -316,6 +319,7 @@ export interface LoopRow {
   readonly objects: readonly LoopObject[];
   readonly strides: readonly LoopStride[]; // of its own instructions
   readonly misses: readonly number[]; // modelled, by level; empty if not known
+  readonly bands: Bands; // that they lie in
 }
 
 // LoopUnknown says which counts of a loop are not known; they are 0.

@@ -52,6 +52,7 @@ function loop(more: Partial<LoopRow>): LoopRow {
     objects: [],
     strides: [],
     misses: [7, 5],
+    bands: { frames: [], prefetch: [] },
     ...more,
   };
 }
@@ -63,6 +64,8 @@ function info(loops: readonly LoopRow[]): LoopsInfo {
     outside: 0,
     lost: 0,
     notes: [],
+    model: '',
+    bands: { frames: [], prefetch: [] },
     machine: 'm',
     levels: ['L1', 'L2'],
     misses: [7, 5],

@@ -30,6 +30,10 @@ const level = (name: string, bytes: number, misses: number): MissLevel => ({
   first: 10,
   full: misses - 5,
   hidden: 20,
+  frames: [misses, misses],
+  prefetch: [misses - 20, misses],
+  chosenFrames: [0, 0],
+  chosenPrefetch: [0, 0],
 });
 const row = (name: string, misses: readonly number[]): MissRow => ({
   name,
@@ -50,6 +54,9 @@ const row = (name: string, misses: readonly number[]): MissRow => ({
   used: 1600,
   reuse: [1, 2, 3],
   first: 3,
+  frames: misses.map((n) => [n, n] as const),
+  prefetch: misses.map((n) => [n, n] as const),
+  chosenBands: { frames: [], prefetch: [] },
 });
 const use: StructUse = {
   object: 'p',

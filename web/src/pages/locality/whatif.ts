@@ -132,6 +132,12 @@ export class WhatIfView implements KeptView<number> {
     return stepIndex(from, by, this.input.answer.now.levels.length);
   }
 
+  /** What misses may be with pages in other frames of memory, where that matters. */
+  private static framed(l: MissLevel): string {
+    const [least, most] = l.frames;
+    return least === most ? '' : `, ${count(least)} to ${count(most)} with pages in any frames`;
+  }
+
   describe(i: number): Said {
     const { now, then } = this.input.answer;
     const [l, other] = [now.levels[i]!, then?.levels[i]];
@@ -142,9 +148,9 @@ export class WhatIfView implements KeptView<number> {
         : '';
     return {
       name: `${l.level} ${sizeText(l.bytes)}, ${l.ways} ways`,
-      more: `· ${count(l.misses)} misses, ${count(l.misses - l.hidden)} with an ideal prefetcher, ${count(l.first)} first touches, ${count(l.misses - l.full)} conflict${
+      more: `· ${count(l.misses)} misses${WhatIfView.framed(l)}, ${count(l.misses - l.hidden)} with an ideal prefetcher, ${count(l.first)} first touches, ${count(l.misses - l.full)} conflict${
         other
-          ? ` · what if ${count(other.misses)}${spread}, ${count(other.misses - other.hidden)} with an ideal prefetcher`
+          ? ` · what if ${count(other.misses)}${spread}${WhatIfView.framed(other)}, ${count(other.misses - other.hidden)} with an ideal prefetcher`
           : ''
       } · modelled`,
     };
@@ -156,6 +162,7 @@ export class WhatIfView implements KeptView<number> {
 
   rows(): Table {
     const { now, then, machine } = this.input.answer;
+    const over = (r: readonly [number, number] | undefined): string => (r ? `${r[0]} to ${r[1]}` : '');
     const row = (name: string, l: MissLevel, range: readonly [number, number] | undefined): string[] => [
       name,
       l.level,
@@ -165,7 +172,8 @@ export class WhatIfView implements KeptView<number> {
       String(l.misses - l.hidden),
       String(l.first),
       String(l.misses - l.full),
-      range ? `${range[0]} to ${range[1]}` : '',
+      over(range),
+      over(l.frames),
     ];
     return {
       head: [
@@ -178,6 +186,7 @@ export class WhatIfView implements KeptView<number> {
         'first touches',
         'conflict',
         'over placements',
+        'over frames',
       ],
       rows: [
         ...now.levels.map((l) => row(`${machine.name}, recorded`, l, undefined)),
@@ -186,9 +195,17 @@ export class WhatIfView implements KeptView<number> {
           : []),
         ...this.input.machines.flatMap((m) =>
           m.levels.flatMap((l) => [
-            [`${m.name}, recorded`, l.level, String(l.bytes), '', String(l.now), '', '', '', ''],
+            [
+              ...[`${m.name}, recorded`, l.level, String(l.bytes), '', String(l.now)],
+              ...[String(l.nowPrefetch[0]), '', '', '', over(l.nowFrames)],
+            ],
             ...(then
-              ? [[`${m.name}, what if`, l.level, String(l.bytes), '', String(l.then), '', '', '', '']]
+              ? [
+                  [
+                    ...[`${m.name}, what if`, l.level, String(l.bytes), '', String(l.then)],
+                    ...[String(l.thenPrefetch[0]), '', '', '', over(l.thenFrames)],
+                  ],
+                ]
               : []),
           ]),
         ),
