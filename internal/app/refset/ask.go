@@ -16,6 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/locality/reuse"
 	"github.com/isobath/isobath/internal/locality/sharing"
+	"github.com/isobath/isobath/internal/loops/tree"
 )
 
 // AskError is a question that makes no sense for a trace.
@@ -501,6 +502,7 @@ func (s *Set) advise(ctx context.Context, t *replay.Trace, o advice.Options, pro
 	if progress != nil {
 		o.Progress = func(done, _ int) { progress("changes", uint64(done)) }
 	}
+	o.Loops = func() *tree.Tree { return s.loopTree(ctx) }
 	found, err := advice.Find(ctx, t, s.Table, o)
 	if err != nil {
 		return nil, err

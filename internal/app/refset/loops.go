@@ -71,17 +71,11 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(),
 	if s.path == "" || s.path == formats.Stdin {
 		return nil, wrong("--by loop: the trace is read twice; give it as a file")
 	}
-	file, err := tree.OpenFile(s.path)
+	file, err := s.openTree()
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if s.lines != nil {
-		file.Locate = func(pc uint64) refs.Place {
-			name, line, function := s.lines.Line(pc)
-			return refs.Place{Function: function, File: name, Line: line}
-		}
-	}
 	if progress != nil {
 		file.Progress = func(stage string, done uint64) { progress(stage, done) }
 	}
@@ -115,6 +109,39 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(),
 	}
 	s.loops = &loops{names: found.Names, of: of}
 	return claim.Release, nil
+}
+
+// openTree opens the trace once more for its loops.
+func (s *Set) openTree() (*tree.File, error) {
+	file, err := tree.OpenFile(s.path)
+	if err == nil && s.lines != nil {
+		file.Locate = func(pc uint64) refs.Place {
+			name, line, function := s.lines.Line(pc)
+			return refs.Place{Function: function, File: name, Line: line}
+		}
+	}
+	return file, err
+}
+
+// loopTree is the loops of the trace, for their names; nil where the way through
+// the code was not recorded, or cannot be read.
+func (s *Set) loopTree(ctx context.Context) *tree.Tree {
+	if s.path == "" || s.path == formats.Stdin {
+		return nil
+	}
+	file, err := s.openTree()
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if file.Flow == nil {
+		return nil
+	}
+	t, err := tree.Build(ctx, file.Input)
+	if err != nil {
+		return nil
+	}
+	return t
 }
 
 // FollowLoops finds the loops of a trace, and tells those around every record in

@@ -16,6 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/locality/sharing"
+	"github.com/isobath/isobath/internal/loops/tree"
 )
 
 // Kind is what a change does.
@@ -46,6 +47,9 @@ type Options struct {
 	// Least is the part of the modelled cost that a change must save at least.
 	Least       float64
 	Reassociate bool
+	// Loops finds the loops of the program, for their names; it is asked once if
+	// orders are tried, and is or returns nil where they are not known.
+	Loops func() *tree.Tree
 	// Progress is told how many replays are done of how many that are known.
 	Progress func(done, known int)
 }
@@ -163,6 +167,8 @@ type finder struct {
 	trace  *replay.Trace
 	table  *layout.Table
 	result *Result
+	sought bool
+	found  *tree.Tree // loops of the program; nil if not known
 }
 
 // wants reports whether a kind was asked for.

@@ -139,7 +139,7 @@ func TestLoopsAreCode(t *testing.T) {
 		{"gfortran", "a.f90", "program main\ninteger :: i, j, ii, jj, n = 0\n", "n = n + 1\n", "end do\n", "print '(i0)', n\nend program\n", true},
 	} {
 		compiler := test.Peer(t, tt.compiler, tt.compiler)
-		code := loopCode(nest, tiled, tt.fortran)
+		code := loopNaming{names: loopLetters, fortran: tt.fortran}.code(nest, tiled)
 		for i, part := range regexp.MustCompile(`(?m)^(?://|!) (?:now|then)\n`).Split(code, -1)[1:] {
 			text := tt.head + part + tt.body + strings.Repeat(tt.end, strings.Count(part, "\n")) + tt.tail
 			source, exe := filepath.Join(t.TempDir(), tt.file), filepath.Join(t.TempDir(), "a")

@@ -62,7 +62,8 @@ func (f *finder) noteRefused(refused []replay.Refused) {
 // are.
 func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advice, err error) {
 	withheld, counters := 0, 0
-	for _, c := range f.loopOrders(n, deps) {
+	named := f.naming(n)
+	for _, c := range f.loopOrders(n, named, deps) {
 		order := n.Order(f.trace, c.loops)
 		legal := deps.Keeps(order)
 		if !legal && !f.Reassociate {
@@ -73,7 +74,7 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 			f.tried()
 			continue
 		}
-		a, err := f.tryOrder(n, c, order, legal)
+		a, err := f.tryOrder(n, c, named, order, legal)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 			term.Counted(withheld-counters, "order"), f.placeOf(n.From()))
 	}
 	if len(out) > 0 {
-		carried, why := f.carriedBy(n)
+		carried, why := f.carriedBy(n, named)
 		for _, a := range out {
 			a.Carried, a.Why = carried, why
 		}
@@ -106,7 +107,7 @@ func (f *finder) onStack(a *replay.Access) bool {
 
 // carriedBy says which loop carries the reuses that the first level does not
 // hold: what an order of the loops is to bring nearer.
-func (f *finder) carriedBy(n *replay.Nest) ([]CarriedReuse, string) {
+func (f *finder) carriedBy(n *replay.Nest, named loopNaming) ([]CarriedReuse, string) {
 	l1 := &f.Machine.Levels[0]
 	lines := l1.Size / l1.Line
 	var out []CarriedReuse
@@ -117,7 +118,7 @@ func (f *finder) carriedBy(n *replay.Nest) ([]CarriedReuse, string) {
 		case c.Loop == replay.AroundNest:
 			r.By = "the nest run again"
 		case c.Loop >= 0:
-			r.By = "loop " + loopLetter(c.Loop)
+			r.By = "loop " + named.name(c.Loop)
 		}
 		if o := f.table.Objects[c.Object]; o != nil {
 			r.Object = o.Name
@@ -161,7 +162,7 @@ func repeats(n *replay.Nest, deps *replay.Dependences) (outer int) {
 
 // loopOrders lists the permutations of up to four innermost loops, and tiles of
 // all loops and of the two innermost.
-func (f *finder) loopOrders(n *replay.Nest, deps *replay.Dependences) (out []loopOrder) {
+func (f *finder) loopOrders(n *replay.Nest, named loopNaming, deps *replay.Dependences) (out []loopOrder) {
 	depth := len(n.Trips)
 	fixed := repeats(n, deps)
 	outer := max(depth-maxPermuted, fixed)
@@ -177,7 +178,7 @@ func (f *finder) loopOrders(n *replay.Nest, deps *replay.Dependences) (out []loo
 			for _, i := range p {
 				loops = append(loops, replay.Loop{Of: outer + i})
 			}
-			out = append(out, loopOrder{Interchange, "order " + loopNames(loops), loops})
+			out = append(out, loopOrder{Interchange, "order " + named.order(loops), loops})
 		}
 	}
 	if !f.wants(Block) {
@@ -190,7 +191,7 @@ func (f *finder) loopOrders(n *replay.Nest, deps *replay.Dependences) (out []loo
 	for _, first := range from {
 		for _, size := range tiles {
 			if loops, ok := tiled(n, first, size); ok {
-				out = append(out, loopOrder{Block, fmt.Sprintf("blocks of %d over %s", size, loopNames(loops[len(loops)-(depth-first):])), loops})
+				out = append(out, loopOrder{Block, fmt.Sprintf("blocks of %d over %s", size, named.order(loops[len(loops)-(depth-first):])), loops})
 			}
 		}
 	}
@@ -247,72 +248,17 @@ func permutations(n int) (out [][]int) {
 
 var loopLetters = []string{"i", "j", "k", "l", "m", "n", "o", "p"}
 
-func loopLetter(i int) string { return loopLetters[i%len(loopLetters)] }
-
-func loopNames(loops []replay.Loop) string {
-	all := make([]string, len(loops))
-	for i, l := range loops {
-		all[i] = loopLetter(l.Of)
-		if l.Tile > 0 && !l.In {
-			all[i] += fmt.Sprintf("/%d", l.Tile)
-		}
-	}
-	return strings.Join(all, " ")
-}
+// letters are the loops of a nest as maps call them, outermost first.
+var letters = loopNaming{names: loopLetters}
 
 // tryOrder replays one order; nil if it gains too little.
-func (f *finder) tryOrder(n *replay.Nest, c loopOrder, order []uint32, legal bool) (*Advice, error) {
-	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops, f.trace.Place(&f.trace.Accesses[n.From()]).Fortran()), Place: f.placeOf(n.From()),
+func (f *finder) tryOrder(n *replay.Nest, c loopOrder, named loopNaming, order []uint32, legal bool) (*Advice, error) {
+	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: named.code(n, c.loops), Place: f.placeOf(n.From()),
 		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
 	if !legal {
 		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"
 		a.Assumes = append(a.Assumes, "sums may be reassociated")
 	}
-	a.Map = fmt.Sprintf("loops %s order %s\n", a.Place, loopNames(c.loops))
+	a.Map = fmt.Sprintf("loops %s order %s\n", a.Place, letters.order(c.loops))
 	return f.try(a)
-}
-
-// loopCode writes the nest as it is and as it would be, in the language it is
-// written in.
-func loopCode(n *replay.Nest, loops []replay.Loop, fortran bool) string {
-	header, comment := cLoop, "//"
-	if fortran {
-		header, comment = fortranLoop, "!"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s now\n", comment)
-	for i, trips := range n.Trips {
-		b.WriteString(strings.Repeat("\t", i) + header(replay.Loop{Of: i}, trips) + "\n")
-	}
-	fmt.Fprintf(&b, "%s then\n", comment)
-	for depth, l := range loops {
-		b.WriteString(strings.Repeat("\t", depth) + header(l, n.Trips[l.Of]) + "\n")
-	}
-	return b.String()
-}
-
-func cLoop(l replay.Loop, trips int) string {
-	v := loopLetter(l.Of)
-	switch {
-	case l.Tile > 0 && !l.In:
-		return fmt.Sprintf("for (%s%s = 0; %s%s < %d; %s%s += %d)", v, v, v, v, trips, v, v, l.Tile)
-	case l.Tile > 0 && trips%l.Tile == 0:
-		return fmt.Sprintf("for (%s = %s%s; %s < %s%s + %d; %s++)", v, v, v, v, v, v, l.Tile, v)
-	case l.Tile > 0:
-		return fmt.Sprintf("for (%s = %s%s; %s < min(%s%s + %d, %d); %s++)", v, v, v, v, v, v, l.Tile, trips, v)
-	}
-	return fmt.Sprintf("for (%s = 0; %s < %d; %s++)", v, v, trips, v)
-}
-
-func fortranLoop(l replay.Loop, trips int) string {
-	v := loopLetter(l.Of)
-	switch {
-	case l.Tile > 0 && !l.In:
-		return fmt.Sprintf("do %s%s = 1, %d, %d", v, v, trips, l.Tile)
-	case l.Tile > 0 && trips%l.Tile == 0:
-		return fmt.Sprintf("do %s = %s%s, %s%s + %d", v, v, v, v, v, l.Tile-1)
-	case l.Tile > 0:
-		return fmt.Sprintf("do %s = %s%s, min(%s%s + %d, %d)", v, v, v, v, v, l.Tile-1, trips)
-	}
-	return fmt.Sprintf("do %s = 1, %d", v, trips)
 }

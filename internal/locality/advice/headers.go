@@ -1,0 +1,220 @@
+package advice
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/loops/tree"
+)
+
+// header is a loop of a nest as it is written.
+type header struct {
+	name  string
+	text  string // of the source; empty: only its turns are known
+	begin string // its parts, where it counts up by one
+	limit string // beyond the last, or the last itself if inclusive
+	kind  string // of the variable, declared in the header
+}
+
+var (
+	cHeader       = regexp.MustCompile(`^for\s*\(\s*((?:[A-Za-z_][\w:]*[\s*&]+)*)([A-Za-z_]\w*)\s*=\s*([^;,]+);\s*([A-Za-z_]\w*)\s*(<=?)\s*([^;,]+);\s*(?:([A-Za-z_]\w*)\s*\+\+|\+\+\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*\+=\s*1)\s*\)`)
+	fortranHeader = regexp.MustCompile(`(?i)^(?:[a-z]\w*\s*:\s*)?do\s+(?:\d+\s*,?\s*)?([a-z]\w*)\s*=\s*([^,]+),\s*([^,!]+?)\s*(?:!.*)?$`)
+	// startedHeader has the variable of a loop that counts in another way.
+	startedHeader = regexp.MustCompile(`^for\s*\(\s*(?:[A-Za-z_][\w:<>]*[\s*&]+)*([A-Za-z_]\w*)\s*=[^=]|^for\s+([A-Za-z_]\w*)\s*:=|^(?i:do)\s+(?:\d+\s*,?\s*)?([A-Za-z]\w*)\s*=`)
+)
+
+// readHeader reads the text of a loop; false if it names no variable.
+func readHeader(text string) (header, bool) {
+	text = strings.TrimSpace(text)
+	if m := cHeader.FindStringSubmatch(text); m != nil && m[4] == m[2] && m[7]+m[8]+m[9] == m[2] {
+		limit := strings.TrimSpace(m[6])
+		if m[5] == "<=" {
+			limit = fmt.Sprintf("(%s) + 1", limit)
+		}
+		return header{name: m[2], text: m[0], begin: strings.TrimSpace(m[3]), limit: limit, kind: m[1]}, true
+	}
+	if m := fortranHeader.FindStringSubmatch(text); m != nil {
+		return header{name: m[1], text: strings.TrimSpace(m[0]), begin: strings.TrimSpace(m[2]), limit: strings.TrimSpace(m[3])}, true
+	}
+	if m := startedHeader.FindStringSubmatch(text); m != nil {
+		return header{name: m[1] + m[2] + m[3], text: text}, true
+	}
+	return header{}, false
+}
+
+// written are the loops of a nest as the source has them, outermost first; nil
+// where that is not sure: every loop of the nest must be one of the text, inside
+// one another, with as many turns.
+func (f *finder) written(n *replay.Nest) []header {
+	if f.Loops == nil {
+		return nil
+	}
+	if !f.sought {
+		f.found, f.sought = f.Loops(), true
+	}
+	if f.found == nil {
+		return nil
+	}
+	var pcs []uint64
+	for _, c := range n.Body {
+		pcs = append(pcs, f.trace.Codes[c].PC)
+	}
+	around, ok := f.found.Around(pcs)
+	if !ok {
+		return nil
+	}
+	at := around.Index
+	out := make([]header, len(n.Trips))
+	seen := map[string]bool{}
+	for i := len(out) - 1; i >= 0; i-- {
+		if at < 0 {
+			return nil
+		}
+		l := &f.found.Loops[at]
+		if !l.Exact || l.Kind != tree.Plain || l.Unknown.Spread || l.Min != uint64(n.Trips[i]) || l.Max != l.Min {
+			return nil
+		}
+		if out[i], ok = readHeader(l.Text); !ok || seen[out[i].name] {
+			return nil
+		}
+		seen[out[i].name] = true
+		at = l.Parent
+	}
+	return out
+}
+
+// loopNaming is what the loops of a nest are called.
+type loopNaming struct {
+	names   []string
+	headers []header // nil: the names are placeholders
+	fortran bool
+}
+
+func (f *finder) naming(n *replay.Nest) loopNaming {
+	out := loopNaming{names: loopLetters, headers: f.written(n), fortran: f.trace.Place(&replay.Access{Code: n.Body[0]}).Fortran()}
+	if out.headers == nil {
+		return out
+	}
+	out.names = nil
+	for _, h := range out.headers {
+		out.names = append(out.names, h.name)
+	}
+	return out
+}
+
+func (l loopNaming) name(i int) string { return l.names[i%len(l.names)] }
+
+// order writes an order of loops by their names.
+func (l loopNaming) order(loops []replay.Loop) string {
+	all := make([]string, len(loops))
+	for i, x := range loops {
+		all[i] = l.name(x.Of)
+		if x.Tile > 0 && !x.In {
+			all[i] += fmt.Sprintf("/%d", x.Tile)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// block is the variable that goes from tile to tile.
+func (l loopNaming) block(i int) string {
+	v := l.name(i)
+	for _, other := range l.names {
+		if other == v+v {
+			return v + "_block"
+		}
+	}
+	return v + v
+}
+
+// asWritten reports whether the headers of the source may stand in an order: none
+// may speak of another, and those that are cut into tiles count up by one.
+func (l loopNaming) asWritten(order []replay.Loop) bool {
+	if l.headers == nil {
+		return false
+	}
+	for _, x := range order {
+		if x.Tile > 0 && l.headers[x.Of].begin == "" {
+			return false
+		}
+	}
+	for i, h := range l.headers {
+		for k, other := range l.headers {
+			if i != k && regexp.MustCompile(`\b`+regexp.QuoteMeta(other.name)+`\b`).MatchString(h.text) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// code writes the nest as it is and as it would be, in the language it is written
+// in.
+func (l loopNaming) code(n *replay.Nest, loops []replay.Loop) string {
+	comment := "//"
+	if l.fortran {
+		comment = "!"
+	}
+	var b strings.Builder
+	written := l.asWritten(loops)
+	switch {
+	case l.headers == nil:
+		fmt.Fprintf(&b, "%s %s are placeholders for the loops, outermost first; they count turns\n", comment, strings.Join(l.names[:len(n.Trips)], ", "))
+	case !written:
+		fmt.Fprintf(&b, "%s the variables count turns here\n", comment)
+	}
+	fmt.Fprintf(&b, "%s now\n", comment)
+	for i, trips := range n.Trips {
+		b.WriteString(strings.Repeat("\t", i) + l.line(replay.Loop{Of: i}, trips, written) + "\n")
+	}
+	fmt.Fprintf(&b, "%s then\n", comment)
+	for depth, x := range loops {
+		b.WriteString(strings.Repeat("\t", depth) + l.line(x, n.Trips[x.Of], written) + "\n")
+	}
+	return b.String()
+}
+
+// line is the header of one loop.
+func (l loopNaming) line(x replay.Loop, trips int, written bool) string {
+	h := header{begin: "0", limit: fmt.Sprint(trips)}
+	if l.fortran {
+		h.begin = "1"
+	}
+	even := x.Tile > 0 && trips%x.Tile == 0
+	if written {
+		if h = l.headers[x.Of]; x.Tile == 0 {
+			return h.text
+		}
+	}
+	v, block := l.name(x.Of), l.block(x.Of)
+	if l.fortran {
+		return fortranLine(x, h, v, block, even)
+	}
+	return cLine(x, h, v, block, even)
+}
+
+func cLine(x replay.Loop, h header, v, block string, even bool) string {
+	switch {
+	case x.Tile > 0 && !x.In:
+		return fmt.Sprintf("for (%s%s = %s; %s < %s; %s += %d)", h.kind, block, h.begin, block, h.limit, block, x.Tile)
+	case even:
+		return fmt.Sprintf("for (%s%s = %s; %s < %s + %d; %s++)", h.kind, v, block, v, block, x.Tile, v)
+	case x.Tile > 0:
+		return fmt.Sprintf("for (%s%s = %s; %s < min(%s + %d, %s); %s++)", h.kind, v, block, v, block, x.Tile, h.limit, v)
+	}
+	return fmt.Sprintf("for (%s%s = %s; %s < %s; %s++)", h.kind, v, h.begin, v, h.limit, v)
+}
+
+func fortranLine(x replay.Loop, h header, v, block string, even bool) string {
+	switch {
+	case x.Tile > 0 && !x.In:
+		return fmt.Sprintf("do %s = %s, %s, %d", block, h.begin, h.limit, x.Tile)
+	case even:
+		return fmt.Sprintf("do %s = %s, %s + %d", v, block, block, x.Tile-1)
+	case x.Tile > 0:
+		return fmt.Sprintf("do %s = %s, min(%s + %d, %s)", v, block, block, x.Tile-1, h.limit)
+	}
+	return fmt.Sprintf("do %s = %s, %s", v, h.begin, h.limit)
+}
