@@ -211,7 +211,7 @@ func (b *build) besideHooks() {
 // the text does not tell how many there are.
 func (p *prover) hollow(st int32, l *Loop) {
 	around, ok := p.rows[p.statements[st].shape.parent]
-	if !ok || !p.workedOn(around) {
+	if !ok || !p.reworked(around) {
 		return
 	}
 	for _, of := range []*Loop{l, &p.out.Loops[around]} {
@@ -232,10 +232,10 @@ func (b *build) rotated(gr *group) bool {
 	return false
 }
 
-// workedOn reports whether a loop of a row is rotated.
-func (p *prover) workedOn(row int) bool {
-	for _, g := range p.members[row] {
-		if p.rotated(&p.groups[g]) {
+// reworked reports whether a loop of a row is rotated.
+func (b *build) reworked(row int) bool {
+	for _, g := range b.members[row] {
+		if b.rotated(&b.groups[g]) {
 			return true
 		}
 	}
@@ -245,7 +245,7 @@ func (p *prover) workedOn(row int) bool {
 // blurred doubts loops whose header is a macro that the compiler worked on: what
 // is tested and what is stepped have the same place in the text.
 func (p *prover) blurred(st int32, l *Loop) {
-	if p.statements[st].blurred && l.Exact && p.workedOn(p.rows[st]) {
+	if p.statements[st].blurred && l.Exact && p.reworked(p.rows[st]) {
 		l.Exact, l.Why = false, "its header is a macro, whose parts cannot be told apart"
 	}
 }

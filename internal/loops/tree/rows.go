@@ -23,11 +23,13 @@ func (b *build) tree() *Tree {
 	b.costs()
 	b.counts()
 	b.countInferred()
+	b.sideBySide()
 	b.proven = map[int]bool{}
 	b.prove()
 	b.besideHooks()
 	b.takeCourses()
 	b.parents()
+	b.exchanged()
 	b.vanished()
 	b.agree()
 	b.outside()
@@ -227,8 +229,33 @@ func (b *build) counts() {
 	}
 }
 
-// agree leaves no estimate that contradicts another.
+// agree leaves no estimate that contradicts another, and no count of a path that
+// contradicts what is certain of all: what the text proves of a loop is that of its
+// only path, and of several nobody knows which had how many.
 func (b *build) agree() {
+	paths := make([][]int, len(b.out.Loops))
+	for i := range b.out.Nodes {
+		at := b.out.Nodes[i].Loop
+		paths[at] = append(paths[at], i)
+	}
+	for i := range b.out.Loops {
+		l := &b.out.Loops[i]
+		if l.Kind != Plain || !l.Exact {
+			continue
+		}
+		entries, trips := uint64(0), uint64(0)
+		for _, n := range paths[i] {
+			entries, trips = entries+b.out.Nodes[n].Entries, trips+b.out.Nodes[n].Trips.Trips
+		}
+		for _, n := range paths[i] {
+			switch to := &b.out.Nodes[n].Trips; {
+			case len(paths[i]) == 1:
+				*to = l.Trips
+			case entries != l.Entries || trips != l.Trips.Trips:
+				*to = Trips{Unknown: Unknown{true, true, true}}
+			}
+		}
+	}
 	for i := range b.out.Loops {
 		if l := &b.out.Loops[i]; l.Kind == Plain && !l.Exact {
 			l.agree(l.References)

@@ -378,12 +378,82 @@ func (b *build) leaves(m, id int32) bool {
 	return slices.ContainsFunc(b.forest.next[id], func(e step) bool { return b.loopOf[e.to] < 0 || !b.contains(m, b.loopOf[e.to]) })
 }
 
+// movesVectors is why the turns of a loop are doubted that only moves.
+const movesVectors = "it moves whole vectors, so that one turn of the code may be several of the source"
+
+// sideBySide doubts loops of which an inner one works on several turns at once: its
+// vectors do not lie along its own steps but along those of a loop around it, which
+// then goes on by a whole vector a turn. The inner loop is entered once for all of
+// them.
+func (b *build) sideBySide() {
+	doubt := func(row int, why string) {
+		b.entriesSure[row], b.turnsSure[row] = false, false
+		if l := &b.out.Loops[row]; l.Exact {
+			l.Exact, l.Why = false, why
+		}
+	}
+	for n := range b.nodes {
+		row := b.rowOfNode(int32(n))
+		if row < 0 || b.nodes[n].group < 0 || b.out.Loops[row].Factor < 2 && b.out.Loops[row].Why != movesVectors {
+			continue
+		}
+		for _, a := range b.nodes[n].cost.accesses {
+			steps := func(k int) bool { // by a whole vector
+				return a.moves.known[k] && max(a.moves.stride[k], -a.moves.stride[k]) == int64(a.size)
+			}
+			if a.size <= 8 || !a.moves.known[0] || steps(0) {
+				continue
+			}
+			up := int32(n)
+			for k := 1; k < len(a.moves.known); k++ {
+				for up = b.nodes[up].parent; up > 0 && b.nodes[up].group < 0; {
+					up = b.nodes[up].parent
+				}
+				if up <= 0 {
+					break
+				}
+				if steps(k) {
+					doubt(b.rowOfNode(up), "a loop inside it works on several of its turns side by side")
+					doubt(row, "it works on several turns of a loop around it side by side, for all of which it is entered once")
+				}
+			}
+		}
+	}
+}
+
+// exchanged doubts a loop that does nothing but a loop inside it, and that one, where
+// the compiler worked on them and their text proves nothing, as in Fortran: it may
+// have exchanged them, and the turns of one are then told as those of the other.
+func (b *build) exchanged() {
+	inside := make([]int, len(b.out.Loops))
+	for i := range b.out.Loops {
+		if p := b.out.Loops[i].Parent; p >= 0 {
+			inside[p]++
+		}
+	}
+	for row := range b.members {
+		l := &b.out.Loops[row]
+		if l.Parent < 0 || l.Parent >= len(b.members) || l.Kind != Plain || !(refs.Place{File: l.File}).Fortran() {
+			continue
+		}
+		around := &b.out.Loops[l.Parent]
+		if around.Kind != Plain || around.Own > 0 || inside[l.Parent] > 1 || !b.reworked(row) {
+			continue
+		}
+		for _, of := range []*Loop{l, around} {
+			if of.Exact {
+				of.Exact, of.Why, of.Course = false, "the compiler may have exchanged it with the loop around or inside it, and its text proves nothing", nil
+			}
+		}
+	}
+}
+
 // unpack counts the turns of a loop on vectors by the bytes of its accesses: each
 // position of the source touches one element a turn. That is certain where all
 // stores are told apart and agree.
 func (b *build) unpack(gr *group, element uint64, v *verdict) {
 	if element == 0 && v.factor == 1 { // only moves, which may be of anything
-		v.why = "it moves whole vectors, so that one turn of the code may be several of the source"
+		v.why = movesVectors
 		return
 	}
 	stores, loads, plain := b.elements(gr, element)
