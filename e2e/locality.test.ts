@@ -335,7 +335,7 @@ describe('the proof of an advice', () => {
     );
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'isobath-proof-'));
-    run = at('cells.isobath');
+    run = at('sweep.isobath');
     writeFileSync(
       at('cells.c'),
       `#include <stdio.h>
@@ -359,9 +359,9 @@ int main(void) {
 }
 `,
     );
-    compile('cells');
+    compile('sweep');
     compile('changed', '-DAPART');
-    isobath('record', '--refs', '--backend', 'step', '--function', 'work', '-o', run, '--', at('cells'));
+    isobath('record', '--refs', '--backend', 'step', '--function', 'work', '-o', run, '--', at('sweep'));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
