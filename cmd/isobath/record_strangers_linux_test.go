@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,6 +122,10 @@ func TestRecordStrangers(t *testing.T) {
 			}
 			if _, samples := r.open(out); samples.Rows() == 0 && tt.program != "sh" {
 				t.Error("there are no samples")
+			}
+			// A compiler needs that folder itself, and fails in it either way.
+			if !slices.Contains([]string{"xz", "perl", "python3", "sh"}, tt.program) {
+				return
 			}
 			for _, dir := range folders {
 				env := []string{"TMPDIR=" + dir}
