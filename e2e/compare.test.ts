@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { frames, linkOf } from './page';
+import { frames, linkOf, quiet } from './page';
+import { paintedViews, rememberTexts, rowsOf } from './painted';
 import { shared } from './harness';
 import { show } from './suite';
 
@@ -133,6 +134,23 @@ describe('two runs', () => {
     const known = (await cells()).filter((r) => r.length >= 7 && r[1] && r[2] && r[3]);
     expect(known.length).toBeGreaterThan(0);
     for (const r of known) expect(number(r[2]!) - number(r[1]!)).toBeCloseTo(number(r[3]!), 4);
+  });
+
+  it('code as a table has A, B, change, low, high and verdict', async () => {
+    await rememberTexts(page.context());
+    await page.reload();
+    await status().filter({ hasText: '▼ −37.8 %' }).waitFor();
+    const line = async (): Promise<Record<string, string> | undefined> => {
+      await quiet(page);
+      const code = (await paintedViews(page)).find((v) => v.name === 'Code');
+      return rowsOf(code?.csv ?? '').find((r) => r['line'] === '104');
+    };
+    await expect.poll(async () => (await line())?.['verdict']).toBe('less');
+    const row = (await line())!;
+    expect(Object.keys(row).slice(0, 7)).toEqual(['line', 'A', 'B', 'change', 'low', 'high', 'verdict']);
+    const [x, y, change, low, high] = ['A', 'B', 'change', 'low', 'high'].map((c) => Number(row[c]));
+    expect([x, y, change]).toEqual([958676, 452280, 452280 - 958676]);
+    expect(low! < change! && change! < high! && high! < 0).toBe(true);
   });
 
   it('one side of a pair is that run alone, in views that ask on their own', async () => {
