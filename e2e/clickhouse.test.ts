@@ -227,7 +227,9 @@ describe.skipIf(!installed())('a run on two ClickHouse servers', async () => {
   it('shows the password nowhere', async () => {
     const all = [page.url(), await page.content(), server.messages(), ...problems];
     for (const text of all) expect(text).not.toContain(PASSWORD.split(' ')[1]);
-    const runs = await fetch(`${server.origin}/api/v1/runs`, { headers: { 'X-Isobath-Token': server.token } });
+    const runs = await fetch(`${server.origin}/api/v1/runs`, {
+      headers: { 'X-Isobath-Token': server.token },
+    });
     expect(runs.ok).toBe(true);
     expect(await runs.text()).not.toContain(PASSWORD);
   });
