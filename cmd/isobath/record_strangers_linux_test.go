@@ -82,6 +82,9 @@ func material(t *testing.T, dir string) {
 // Whatever is recorded prints and ends as it would without us: with stacks and
 // allocations, and where the folder for temporary files is small or must not be written.
 func TestRecordStrangers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records a dozen programs several times")
+	}
 	r := newRecorder(t)
 	r.nobody = false // it has no folder of its own for temporary files
 	var folders []string
