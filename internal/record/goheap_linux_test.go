@@ -101,6 +101,9 @@ func main() {
 
 // The heap of a Go program has the names that its runtime knows.
 func TestGoHeap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: records a program that must not end before it was looked at")
+	}
 	dir := t.TempDir()
 	source, program := filepath.Join(dir, "heap.go"), filepath.Join(dir, "heap")
 	if err := os.WriteFile(source, []byte(heapGo), 0o600); err != nil {

@@ -57,6 +57,9 @@ func pythons(t *testing.T) []string {
 // Functions of Python have their names where its interpreter says them, and those
 // that called them too; the program is as without.
 func TestPythonNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: records a program that must not end before it was looked at")
+	}
 	script := filepath.Join(t.TempDir(), "work.py")
 	if err := os.WriteFile(script, []byte(workPython), 0o600); err != nil {
 		t.Fatal(err)
