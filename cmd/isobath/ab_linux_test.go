@@ -209,6 +209,7 @@ func TestRecordPairsFails(t *testing.T) {
 // TestRecordPairsInterrupted: Ctrl-C in the middle of a pair keeps the pairs before
 // it, and nothing of the one that it ended, in the folder or running.
 func TestRecordPairsInterrupted(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	r := newRecorder(t)
 	began, gate := filepath.Join(r.dir, "began"), filepath.Join(r.dir, "gate")
 	var ends []*os.File

@@ -133,6 +133,7 @@ func TestCyclesAliveAtCap(t *testing.T) {
 }
 
 func TestCyclesThreads(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	path := nestedCSV(t, 4, 5, 7, 8)
 	doc := cyclesOf(t, path)
 	if len(doc.Threads) != 2 || doc.Threads[0].Records != doc.Threads[1].Records {
@@ -145,6 +146,7 @@ func TestCyclesThreads(t *testing.T) {
 }
 
 func TestCyclesSelections(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	path := nestedCSV(t, 9, 7, 1)
 	if doc := cyclesOf(t, "--range", "100:400", path); doc.Records != 300 {
 		t.Errorf("range: %d records, want 300", doc.Records)

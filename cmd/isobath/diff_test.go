@@ -46,6 +46,7 @@ func exits(args ...string) int { return execute(context.Background(), args) }
 
 // TestGateExits: 0 passed, 3 regression, 4 unsure under --strict.
 func TestGateExits(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, tt := range []struct {
 		name  string
 		pairs int
@@ -76,6 +77,7 @@ func TestGateExits(t *testing.T) {
 // TestComparisonExits: 1 where nothing could be compared, 2 for a wrong command line
 // or question; a build must not take either for a regression.
 func TestComparisonExits(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	a, b := pairedFiles(t, 1, 1)
 	none := filepath.Join(t.TempDir(), "none.csv")
 	for _, tt := range []struct {
@@ -170,6 +172,7 @@ func diffOf(t *testing.T, a, b, by string) (d diffed) {
 // renamed a file and a function and moved lines: hardly any cost stays without a
 // partner.
 func TestEditedProgram(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	partner := map[string]string{}
 	for _, g := range diffOf(t, "join-a", "join-b", "function").Groups {
 		if g.Matched != "only a" && g.Matched != "only b" {
@@ -212,6 +215,7 @@ func TestOtherRate(t *testing.T) {
 
 // TestSARIF checks what code review tools require of every result.
 func TestSARIF(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	a, b := pairedFiles(t, 6, 1.3)
 	out := filepath.Join(t.TempDir(), "out.sarif")
 	args := append([]string{"diff", "--by", "line", "--pair", "--fail-above", "5%", "--sarif", out}, a...)

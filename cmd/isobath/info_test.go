@@ -35,6 +35,7 @@ func TestSumsAreNoSamples(t *testing.T) {
 // TestUnpackCompared holds that both sides of the comparison are unpacked, into
 // a folder that need not exist.
 func TestUnpackCompared(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	folder := filepath.Join(t.TempDir(), "a", "b")
 	text, err := isobath(t, "demo", "compare", "--unpack", folder)
 	if err != nil {

@@ -39,6 +39,7 @@ func printedBy(t *testing.T, command string) string {
 // TestJUnitSchema lets xmllint hold reports against the schema of build servers,
 // and compares the counts with the cases.
 func TestJUnitSchema(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, command := range []string{"report demo --format junit", "insights demo --format junit", "diff demo demo:fixed --junit -", "steps demo:messages --format junit", "advise demo:locality --machine classic --format junit"} {
 		t.Run(command, func(t *testing.T) {
 			text := printedBy(t, command)
