@@ -149,7 +149,11 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 		if l.Why == heap.GoesOn {
 			busy.Calls, busy.Bytes = busy.Calls+rest.Calls, busy.Bytes+rest.Bytes
 		} else {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("the allocation log of process %d ended early: %s. From then on its heap objects have no name (%d entries)", l.PID, l.Why, l.Missed))
+			said := fmt.Sprintf("the allocation log of process %d ended early: %s. From then on its heap objects have no name", l.PID, l.Why)
+			if l.Missed > 0 { // a program that is confined is left alone, and nothing counted
+				said += fmt.Sprintf(" (%d entries)", l.Missed)
+			}
+			r.Warnings = append(r.Warnings, said)
 		}
 	}
 	c.logged(copies)

@@ -215,10 +215,11 @@ const (
 	Full          // it has as many entries as it can
 	NoRoom        // the disk is full, or the file could not be written any more
 	FileLimit     // a limit of the process forbids a larger file or more memory
+	Confined      // the program gave up system calls, and the next one may end it
 )
 
 func (e End) String() string {
-	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log"}[min(e, FileLimit)]
+	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log", "the program confined itself (seccomp, no_new_privs), and a system call for the log might have ended it"}[min(e, Confined)]
 }
 
 // Log is what one process allocated.

@@ -260,6 +260,25 @@ func TestStressCrashes(t *testing.T) {
 	}
 }
 
+// Programs that give up system calls are not ended by one of ours, and their log
+// says why it has no more.
+func TestStressConfined(t *testing.T) {
+	program := compile(t, "confined.c")
+	for _, how := range []string{"filter", "prctl", "strict"} {
+		for _, before := range []string{"0", "3", "3000"} {
+			t.Run(how+" after "+before, func(t *testing.T) {
+				r := harmless(t, nil, program, how, before)
+				if r.status.Signaled() || r.status.ExitStatus() != 5 {
+					t.Skipf("it cannot be confined here: status %#x", r.status)
+				}
+				if len(r.logs) != 1 || r.logs[0].Why != Confined {
+					t.Errorf("%d logs, and none says that the program was confined", len(r.logs))
+				}
+			})
+		}
+	}
+}
+
 // A site that allocates all the time does not fill the log, and its memory gets
 // no name of something older.
 func TestBusySite(t *testing.T) {
