@@ -40,9 +40,10 @@ const (
 	NoRegisters        // the kernel gave no registers
 	Repeated           // within an instruction that runs in rounds
 	Refuted            // registers and flags contradict every known way here
+	StoreAhead         // no access is known before, and the next one is a store
 )
 
-var reasonNames = []string{"found", "join", "function start", "undecodable", "behind a jump", "clobbered", "segment", "vector", "no access near", "no function", "desync", "no code", "no registers", "repeated", "contradiction"}
+var reasonNames = []string{"found", "join", "function start", "undecodable", "behind a jump", "clobbered", "segment", "vector", "no access near", "no function", "desync", "no code", "no registers", "repeated", "contradiction", "only a store ahead"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
@@ -258,10 +259,22 @@ func (f *Function) Find(pc, bias uint64, s *State) (Access, Reason) {
 	case t.why == Join || t.why == Refuted:
 		return Access{}, t.why // there may have been an access, but which one is not known
 	}
-	if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: s.Stack}, 0); ok {
-		return a, Found
+	return f.next(i, &emulation{regs: *r, bias: bias, memory: s.Stack}, t.why)
+}
+
+// next is the access at an instruction or after it, for a thread of which no access
+// before is known; otherwise is why. A store is not it: nobody waits for a store that
+// was not made yet. A processor that has no room for it waits for older ones, and
+// which these were is not known. One that runs in rounds has made some of them.
+func (f *Function) next(i int, s *emulation, otherwise Reason) (Access, Reason) {
+	a, ok := f.ahead(i, s, 0)
+	if !ok {
+		return Access{}, otherwise
 	}
-	return Access{}, t.why
+	if at, _ := f.at(a.PC); a.Op == refs.Store && !f.insts[at].repeats {
+		return Access{}, StoreAhead
+	}
+	return a, Found
 }
 
 // ahead walks from instruction i to those that will run after it. It follows

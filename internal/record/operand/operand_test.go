@@ -399,3 +399,29 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Behind a call nothing is known of what was accessed before. What comes next is told
+// if it reads; a processor that has no room for one more store waits for older ones.
+func TestStoreAhead(t *testing.T) {
+	regs := Registers{rbp: 0x7000, rax: 0x100, rdi: 0x5000, rcx: 3}
+	for _, tt := range []struct {
+		name, code string
+		why        Reason
+		addr       uint64
+	}{
+		{"a store", "e800000000 4801d0 488945f8", StoreAhead, 0},
+		{"a store, then a load", "e800000000 4801d0 488945f8 488b45f0", StoreAhead, 0},
+		{"at a push", "e800000000 50", StoreAhead, 0},
+		{"a load", "e800000000 4801d0 488b45f8", Found, 0x6ff8},
+		{"reads and writes", "e800000000 4801d0 48ff45f8", Found, 0x6ff8},
+		{"a store in rounds", "e800000000 f3aa", Found, 0x5000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, targets := DecodeAMD64(code(t, tt.code), 0x1000)
+			f.join(targets)
+			if a, why := f.Find(0x1005, 0, &State{Registers: &regs}); why != tt.why || a.Addr != tt.addr {
+				t.Errorf("%v at %#x, want %v at %#x", why, a.Addr, tt.why, tt.addr)
+			}
+		})
+	}
+}
