@@ -208,8 +208,8 @@ func (f *cyclesFlags) useBinary(in *cycle.Input, r refs.Reader, format string) (
 	if err != nil {
 		return nil, err
 	}
-	if prog.NoLines != "" {
-		return nil, fmt.Errorf("no source lines of %s: %s", f.binary, prog.NoLines)
+	if prog.NoLines() != "" {
+		return nil, fmt.Errorf("no source lines of %s: %s", f.binary, prog.NoLines())
 	}
 	in.Resolver, in.Objects = prog, prog
 	if f.roi == "" {

@@ -102,9 +102,9 @@ func (im *image) alternateLink() (name, id string, ok bool) {
 	return string(data[:end]), hex.EncodeToString(data[end+1:]), true
 }
 
-// openAlternate reads the file of alternateLink, which is named relative to the
+// openAlternate opens the file of alternateLink, which is named relative to the
 // file that names it, or found by its build id; nil if there is none.
-func (f *Files) openAlternate(im *image, path string) (*debugInfo, error) {
+func (f *Files) openAlternate(im *image, path string) (*image, error) {
 	name, id, ok := im.alternateLink()
 	if !ok {
 		return nil, nil
@@ -127,11 +127,10 @@ func (f *Files) openAlternate(im *image, path string) (*debugInfo, error) {
 		if err != nil {
 			continue
 		}
-		defer shared.close()
-		if shared.buildID != "" && !sameID(shared.buildID, id) {
-			continue
+		if shared.buildID == "" || sameID(shared.buildID, id) {
+			return shared, nil
 		}
-		return loadDWARF(shared, nil)
+		shared.close()
 	}
 	return nil, fmt.Errorf("names that several files share are in %s, which is not there (build id %s)", name, id)
 }

@@ -24,11 +24,11 @@ type Begin struct {
 // one compilation unit. Compilers keep these marks where they copy code: a turn
 // of a loop that was peeled off has them too.
 func (b *Binary) Begins(low, high uint64) []Begin {
-	u := b.dwarf.unitAt(low)
+	u := b.dwarf().unitAt(low)
 	if u == nil {
 		return nil
 	}
-	u.onceBegins.Do(func() { u.begins = u.readBegins(b.dwarf) })
+	u.onceBegins.Do(func() { u.begins = u.readBegins(b.dwarf()) })
 	from := sort.Search(len(u.begins), func(i int) bool { return u.begins[i].Addr >= low })
 	to := sort.Search(len(u.begins), func(i int) bool { return u.begins[i].Addr >= high })
 	return u.begins[from:max(from, to)]
@@ -69,11 +69,12 @@ func (u *unit) readBegins(d *debugInfo) (all []Begin) {
 // file is named by its path or the end of it. Where the line has none, near is the
 // next line of the file that has.
 func (b *Binary) Lines(file string, line int) (pieces []refs.Range, near int) {
-	if b.dwarf == nil {
+	d := b.dwarf()
+	if d == nil {
 		return nil, 0
 	}
-	for _, u := range b.dwarf.units {
-		u.readOnce(b.dwarf)
+	for _, u := range d.units {
+		u.readOnce(d)
 		for _, sequence := range u.sequences.sorted {
 			if !b.image.executable(sequence.low) {
 				continue // code that the linker left out

@@ -15,15 +15,22 @@ import (
 type Binary struct {
 	Path    string
 	BuildID string
-	// NoLines says why there are no source lines; empty if there are.
-	NoLines string
 
 	image   *image
 	debug   *image // a separate file with the debug information; nil if none
 	symbols *symtab
-	dwarf   *debugInfo
-	// noShared says why what dwz moved to another file is not known.
-	noShared error
+	// noSymbols says why they could not be read.
+	noSymbols error
+
+	once    sync.Once // reads what follows
+	info    *debugInfo
+	noLines string
+	roots   []string // below which split debug information may be
+	// alternate is what dwz moved out of several files, and noShared says why that is
+	// not known. It is opened with the binary, since both may be in a container that
+	// is gone when they are read.
+	alternate *image
+	noShared  error
 
 	typeMu sync.Mutex
 	types  map[place]*Type
@@ -39,37 +46,57 @@ func Open(path string) (*Binary, error) {
 	return newBinary(path, im, nil, &Files{}), nil
 }
 
-// newBinary reads symbols and the index of the debug information. Damage in
-// either costs names only.
+// newBinary reads symbols. Damage costs names only.
 func newBinary(path string, im, debug *image, files *Files) *Binary {
-	b := &Binary{Path: path, BuildID: im.buildID, image: im, debug: debug, symbols: &symtab{}, types: map[place]*Type{}}
-	var reasons []error
-	if t, err := readSymtab(im, debug); err == nil {
+	b := &Binary{Path: path, BuildID: im.buildID, image: im, debug: debug, symbols: &symtab{}, types: map[place]*Type{}, roots: files.Roots}
+	t, err := readSymtab(im, debug)
+	if err == nil {
 		b.symbols = t
-	} else {
-		reasons = append(reasons, err)
 	}
+	b.noSymbols = err
 	for _, from := range []*image{im, debug} {
-		if from == nil || b.dwarf != nil {
-			continue
+		if from != nil && b.alternate == nil && b.noShared == nil {
+			b.alternate, b.noShared = files.openAlternate(from, debugPath(from, path))
 		}
-		d, err := loadDWARF(from, &splits{binary: path, roots: files.Roots, missing: map[string]string{}})
-		if err == nil && d != nil {
-			d.alternate, b.noShared = files.openAlternate(from, debugPath(from, path))
-		}
-		if err != nil {
-			reasons = append(reasons, err)
-		}
-		b.dwarf = d
-	}
-	switch {
-	case b.dwarf != nil:
-	case len(reasons) > 0:
-		b.NoLines = errors.Join(reasons...).Error()
-	default:
-		b.NoLines = "it has no debug information; build with -g, or give the folder of its debug file"
 	}
 	return b
+}
+
+// dwarf returns the debug information; nil if there is none. It is read when it is
+// first asked for: that of a large program takes seconds, which who follows a living
+// process does not have, and code, symbols and unwind tables do without.
+func (b *Binary) dwarf() *debugInfo {
+	b.once.Do(func() {
+		reasons := []error{b.noSymbols}
+		for _, from := range []*image{b.image, b.debug} {
+			if from == nil || b.info != nil {
+				continue
+			}
+			d, err := loadDWARF(from, &splits{binary: b.Path, roots: b.roots, missing: map[string]string{}})
+			if err == nil && d != nil && b.alternate != nil {
+				d.alternate, b.noShared = loadDWARF(b.alternate, nil)
+			}
+			reasons = append(reasons, err)
+			b.info = d
+		}
+		switch err := errors.Join(reasons...); {
+		case b.info != nil:
+		case err != nil:
+			b.noLines = err.Error()
+		default:
+			b.noLines = noDebug
+		}
+	})
+	return b.info
+}
+
+// noDebug is why most files have no lines.
+const noDebug = "it has no debug information; build with -g, or give the folder of its debug file"
+
+// NoLines says why there are no source lines; empty if there are.
+func (b *Binary) NoLines() string {
+	b.dwarf()
+	return b.noLines
 }
 
 // debugPath is where an image was opened.
@@ -84,19 +111,23 @@ func debugPath(im *image, otherwise string) string {
 // found, as far as it was needed.
 func (b *Binary) Gaps() []string {
 	var out []string
+	d := b.dwarf()
+	if d == nil {
+		return nil
+	}
 	if b.noShared != nil {
 		out = append(out, b.noShared.Error())
 	}
-	if b.dwarf != nil {
-		if text := b.dwarf.split.gaps(); text != "" {
-			out = append(out, text)
-		}
+	if text := d.split.gaps(); text != "" {
+		out = append(out, text)
 	}
 	return out
 }
 
 // Close closes the files.
-func (b *Binary) Close() error { return errors.Join(b.image.close(), b.debug.close()) }
+func (b *Binary) Close() error {
+	return errors.Join(b.image.close(), b.debug.close(), b.alternate.close())
+}
 
 // Machine returns the architecture.
 func (b *Binary) Machine() elf.Machine { return b.image.elf.Machine }
@@ -140,7 +171,7 @@ func (b *Binary) Movable() bool { return b.image.elf.Type == elf.ET_DYN }
 // Locate returns what the code at a link-time address belongs to.
 func (b *Binary) Locate(addr uint64) Location {
 	var l Location
-	if u := b.dwarf.unitAt(addr); u != nil {
+	if u := b.dwarf().unitAt(addr); u != nil {
 		l.Frames, l.Start = u.frames(addr)
 	}
 	if n := len(l.Frames); n > 0 && l.Frames[n-1].Function != "" {
@@ -159,7 +190,7 @@ func (b *Binary) Locate(addr uint64) Location {
 // Column returns the column of the source line that the code at a link-time
 // address comes from; 0 if it is not known.
 func (b *Binary) Column(addr uint64) int {
-	u := b.dwarf.unitAt(addr)
+	u := b.dwarf().unitAt(addr)
 	if u == nil {
 		return 0
 	}

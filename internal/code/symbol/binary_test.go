@@ -199,8 +199,8 @@ func TestStripped(t *testing.T) {
 			if got := frameList(b.Locate((low + high) / 2).Frames); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if (tt.want == "") != (b.NoLines != "") {
-				t.Errorf("NoLines = %q", b.NoLines)
+			if (tt.want == "") != (b.NoLines() != "") {
+				t.Errorf("NoLines = %q", b.NoLines())
 			}
 		})
 	}

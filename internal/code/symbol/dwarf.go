@@ -534,7 +534,7 @@ func (d *debugInfo) unitAt(addr uint64) *unit {
 // variableAt returns the variable that starts nearest below an address and its
 // unit read with all others: nothing says which unit has which variable.
 func (b *Binary) variableAt(addr uint64) (*variable, *Type) {
-	d := b.dwarf
+	d := b.dwarf()
 	if d == nil {
 		return nil, nil
 	}

@@ -158,8 +158,8 @@ func everythingOf(t *testing.T, program string) []string {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if b.NoLines != "" {
-		t.Fatalf("%s: %s", program, b.NoLines)
+	if b.NoLines() != "" {
+		t.Fatalf("%s: %s", program, b.NoLines())
 	}
 	f, err := elf.Open(program)
 	if err != nil {

@@ -112,7 +112,7 @@ const maxEntries = 5_000_000
 // findEntry visits the entries of all units until one gives a type. Damage ends
 // the search.
 func (b *Binary) findEntry(visit func(*debugInfo, *dwarf.Entry) *Type) (found *Type) {
-	d := b.dwarf
+	d := b.dwarf()
 	if d == nil {
 		return nil
 	}

@@ -74,7 +74,7 @@ func TestProgramErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stripped.NoLines == "" {
+	if stripped.NoLines() == "" {
 		t.Error("a stripped program does not say that it has no lines")
 	}
 }

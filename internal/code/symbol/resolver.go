@@ -172,8 +172,8 @@ func (r *Resolver) Warnings() []string {
 			continue
 		}
 		asked[s.binary] = true
-		if s.binary.NoLines != "" && s.module != vdsoName {
-			without[s.binary.NoLines] = append(without[s.binary.NoLines], s.binary.Path)
+		if why := s.binary.NoLines(); why != "" && s.module != vdsoName {
+			without[why] = append(without[why], s.binary.Path)
 		}
 		for _, gap := range s.binary.Gaps() {
 			out = append(out, fmt.Sprintf("%s: %s", s.binary.Path, gap))

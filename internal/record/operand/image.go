@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 )
@@ -47,25 +48,32 @@ const (
 
 // OpenImage reads the code of an ELF file. bounds may be nil.
 func OpenImage(path string, bounds Bounds) (*Image, error) {
-	body, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("code of %s: %w", path, err)
 	}
-	im, err := newImage(body, bounds)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("code of %s: %w", path, err)
+	}
+	im, err := newImage(f, info.Size(), bounds)
 	if err != nil {
 		return nil, fmt.Errorf("code of %s: %w", path, err)
 	}
 	return im, nil
 }
 
-// newImage reads the code of an ELF file in memory.
-func newImage(body []byte, bounds Bounds) (im *Image, err error) {
+// newImage reads what is loaded of an ELF file and does not change while it runs:
+// code, and tables beside it. The rest, debug information above all, may be a
+// hundred times as much.
+func newImage(r io.ReaderAt, size int64, bounds Bounds) (im *Image, err error) {
 	defer func() {
 		if p := recover(); p != nil { // of the library, on damaged headers
 			im, err = nil, fmt.Errorf("damaged ELF file: %v", p)
 		}
 	}()
-	e, err := elf.NewFile(&reader{body})
+	e, err := elf.NewFile(r)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +81,18 @@ func newImage(body []byte, bounds Bounds) (im *Image, err error) {
 	im.Go = e.Section(".gopclntab") != nil || e.Section(".data.rel.ro.gopclntab") != nil || e.Section(".go.buildinfo") != nil
 	var header *elf.Prog
 	for _, p := range e.Progs {
-		if p.Off > uint64(len(body)) || p.Filesz > uint64(len(body))-p.Off || p.Filesz > maxImage {
+		if p.Off > uint64(size) || p.Filesz > uint64(size)-p.Off || p.Filesz > maxImage {
 			continue
 		}
-		switch p.Type {
-		case elf.PT_LOAD:
-			im.parts = append(im.parts, part{p.Vaddr, body[p.Off : p.Off+p.Filesz], p.Flags&elf.PF_X != 0})
-		case elf.PT_GNU_EH_FRAME:
+		exec := p.Flags&elf.PF_X != 0
+		switch {
+		case p.Type == elf.PT_LOAD && (exec || p.Flags&elf.PF_W == 0):
+			code := make([]byte, p.Filesz)
+			if _, err := r.ReadAt(code, int64(p.Off)); err != nil && err != io.EOF {
+				return nil, err
+			}
+			im.parts = append(im.parts, part{p.Vaddr, code, exec})
+		case p.Type == elf.PT_GNU_EH_FRAME:
 			header = p
 		}
 	}
@@ -228,19 +241,6 @@ func (f *Function) meets(pc uint64) bool {
 	return last.pc+uint64(last.len) == pc
 }
 
-type reader struct{ b []byte }
-
-func (r *reader) ReadAt(p []byte, off int64) (int, error) {
-	if off < 0 || off > int64(len(r.b)) {
-		return 0, fmt.Errorf("read at byte %d of %d", off, len(r.b))
-	}
-	n := copy(p, r.b[off:])
-	if n < len(p) {
-		return n, fmt.Errorf("file ends at byte %d", len(r.b))
-	}
-	return n, nil
-}
-
 // bytes returns the file's bytes from a link-time address to the end of its
 // segment.
 func (im *Image) bytes(pc uint64) []byte {
@@ -356,10 +356,7 @@ func (im *Image) findAhead(pc, bias uint64, r *Registers) (Access, Reason) {
 	if f == nil || len(f.insts) == 0 {
 		return Access{}, Undecodable
 	}
-	if a, ok := f.ahead(0, &emulation{regs: *r, bias: bias}, 0); ok {
-		return a, Found
-	}
-	return Access{}, NoFunction
+	return f.next(0, &emulation{regs: *r, bias: bias}, NoFunction)
 }
 
 func (im *Image) decodeCode(code []byte, pc uint64) (*Function, []uint64) {

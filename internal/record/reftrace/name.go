@@ -24,8 +24,8 @@ func (j *job) name() error {
 		}
 	}
 	n.way()
-	if n.own != nil && n.own.NoLines != "" {
-		j.note("%s", "no source lines: "+n.own.NoLines)
+	if n.own != nil && n.own.NoLines() != "" {
+		j.note("%s", "no source lines: "+n.own.NoLines())
 	}
 	return nil
 }

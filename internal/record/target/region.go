@@ -200,8 +200,8 @@ func (p *Program) line(file string, line int) ([]refs.Range, error) {
 	}
 	defer b.Close()
 	base := filepath.Base(p.Path)
-	if b.NoLines != "" {
-		return nil, fmt.Errorf("%s:%d: %s has no source lines: %s", file, line, base, b.NoLines)
+	if b.NoLines() != "" {
+		return nil, fmt.Errorf("%s:%d: %s has no source lines: %s", file, line, base, b.NoLines())
 	}
 	pieces, near := b.Lines(file, line)
 	size := uint64(0)
