@@ -180,25 +180,39 @@ func (r *Resolver) Warnings() []string {
 		}
 	}
 	for why, paths := range without {
-		out = append(out, noLines(paths, why))
+		var packages []string
+		if why == noDebug && !r.Files.Elsewhere {
+			packages = debugPackages(dpkgLists, paths)
+		}
+		out = append(out, noLines(paths, why, packages))
 	}
 	slices.Sort(out)
 	return out
 }
 
 // noLines says once of all programs that have no source lines for one reason,
-// and names a few of them: a program may have fifty libraries.
-func noLines(paths []string, why string) string {
-	const named = 3
+// and names a few of them: a program may have fifty libraries. Packages are where the
+// distribution has what is missing.
+func noLines(paths []string, why string, packages []string) string {
 	slices.Sort(paths)
-	list := strings.Join(paths[:min(len(paths), named)], ", ")
-	if more := len(paths) - named; more > 0 {
+	said := fmt.Sprintf("no source lines of %s: %s", paths[0], why)
+	if len(paths) > 1 {
+		said = fmt.Sprintf("no source lines of %d programs and libraries (%s): %s", len(paths), aFew(paths), why)
+	}
+	if len(packages) > 0 {
+		said += "; those of the distribution have it in " + aFew(packages)
+	}
+	return said
+}
+
+// aFew names the first ones.
+func aFew(names []string) string {
+	const named = 3
+	list := strings.Join(names[:min(len(names), named)], ", ")
+	if more := len(names) - named; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	if len(paths) == 1 {
-		return fmt.Sprintf("no source lines of %s: %s", list, why)
-	}
-	return fmt.Sprintf("no source lines of %d programs and libraries (%s): %s", len(paths), list, why)
+	return list
 }
 
 // none is the site of a row without an address.
