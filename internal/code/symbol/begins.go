@@ -3,7 +3,6 @@ package symbol
 import (
 	"cmp"
 	"debug/dwarf"
-	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -56,7 +55,7 @@ func (u *unit) readBegins(d *debugInfo) (all []Begin) {
 		}
 		name, ok := names[e.File]
 		if !ok {
-			name = path.Clean(e.File.Name)
+			name = sourceName(root, e.File.Name)
 			names[e.File] = name
 		}
 		all = append(all, Begin{e.Address, name, e.Line, e.Column})

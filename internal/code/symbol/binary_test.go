@@ -4,12 +4,15 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // builds are the ways in which programs are built that attribution must
@@ -206,5 +209,47 @@ func TestStripped(t *testing.T) {
 	}
 	if _, err := new(Files).Open(program, "00112233445566778899aabbccddeeff00112233"); err == nil || !strings.Contains(err.Error(), "built again") {
 		t.Errorf("a file of another build opens: %v", err)
+	}
+}
+
+// TestSourcesByRelativePath: a source that the compiler was given by a path below
+// its folder is named by where it is, whatever the version of the debug information.
+func TestSourcesByRelativePath(t *testing.T) {
+	gcc := test.Peer(t, "gcc", "gcc")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := filepath.Join(dir, "src", "heat.c")
+	if err := os.Mkdir(filepath.Dir(source), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(source, []byte("int main(void)\n{\n\treturn 3;\n}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"-gdwarf-5", "-gdwarf-4"} {
+		command := exec.Command(gcc, version, "-no-pie", "src/heat.c", "-o", "heat")
+		command.Dir = dir
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		b, err := Open(filepath.Join(dir, "heat"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high, err := b.Function("main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := b.Locate(low)
+		if got := at.Inner().File; got != source {
+			t.Errorf("%s: main is in %q, want %q", version, got, source)
+		}
+		for _, at := range b.Begins(low, high) {
+			if at.File != source {
+				t.Errorf("%s: a line of main is in %q, want %q", version, at.File, source)
+			}
+		}
+		b.Close()
 	}
 }

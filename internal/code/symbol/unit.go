@@ -96,6 +96,18 @@ func (d *debugInfo) lineReader(root *dwarf.Entry) (*dwarf.LineReader, error) {
 	return d.data.LineReader(root)
 }
 
+// sourceName is the path of a file of a unit's line table. Since version 5 of DWARF
+// folders may be relative to that of the compilation, as for cc -c src/heat.c, and
+// the reader leaves them so; of earlier versions it joins them.
+func sourceName(root *dwarf.Entry, name string) string {
+	folder, _ := root.Val(dwarf.AttrCompDir).(string)
+	drive := len(name) > 1 && name[1] == ':'
+	if name == "" || name[0] == '<' || drive || path.IsAbs(name) || !path.IsAbs(folder) { // <built-in> is no file
+		return path.Clean(name)
+	}
+	return path.Join(folder, name)
+}
+
 func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
 	lr, err := d.lineReader(root)
 	if err != nil || lr == nil {
@@ -105,7 +117,7 @@ func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
 	for i, f := range lr.Files() {
 		name := ""
 		if f != nil {
-			name = path.Clean(f.Name)
+			name = sourceName(root, f.Name)
 			numbers[f] = uint32(i)
 		}
 		u.files = append(u.files, name)
@@ -133,7 +145,7 @@ func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
 		if !ok && e.File != nil { // defined by the program itself
 			file = uint32(len(u.files))
 			numbers[e.File] = file
-			u.files = append(u.files, path.Clean(e.File.Name))
+			u.files = append(u.files, sourceName(root, e.File.Name))
 		}
 		if n := len(u.rows); n > start && u.rows[n-1].addr == e.Address {
 			u.rows = u.rows[:n-1] // the last of several rows at one address holds
