@@ -342,11 +342,38 @@ func (o *Objects) mapped(pid int, m *Mapping) *Object {
 		obj.Source = FromAnonymous
 		obj.Name = o.numbered(pid, "anonymous "+term.Bytes(obj.Size))
 	case !m.Named():
-		obj.Name = path.Base(m.Path)
+		obj.Name = o.fileName(m)
 	}
 	o.rename(pid, obj)
 	o.mappings[key] = obj
 	return obj
+}
+
+// ofFile ends the name of a mapped file that is called as a variable in it, or as
+// what a variable holds: a program and its data are not one object.
+const ofFile = " (file)"
+
+func (o *Objects) fileName(m *Mapping) string {
+	name := path.Base(m.Path)
+	if o.variableName(name) != name {
+		return name + ofFile
+	}
+	b, err := o.files.Open(m.Path, m.BuildID)
+	if err != nil {
+		return name
+	}
+	called := func(e entry) bool { // a static variable of a function has a number behind its name
+		if !e.data || !strings.Contains(e.text(), name) {
+			return false
+		}
+		own, number, numbered := strings.Cut(readable(e.text()), ".")
+		_, err := strconv.Atoi(number)
+		return own == name && (!numbered || err == nil)
+	}
+	if slices.ContainsFunc(b.symbols.entries, called) {
+		return name + ofFile
+	}
+	return name
 }
 
 // maxNumbered bounds how many objects of one site and size have a name of their

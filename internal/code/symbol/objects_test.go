@@ -364,3 +364,39 @@ func TestObjectsApart(t *testing.T) {
 		}
 	}
 }
+
+// TestFileCalledAsItsVariable: what is mapped of a program is not taken for the
+// variable of its name, nor for what a variable of that name holds.
+func TestFileCalledAsItsVariable(t *testing.T) {
+	for _, tt := range []struct {
+		name, file, source string
+		want               string
+	}{
+		{"global", "a.c", "int program[40];\nint main(void) { return program[7]; }\n", "program (file)"},
+		{"static", "a.cc", "static int program[40];\nint main() { program[8] = 3; return program[7]; }\n", "program (file)"},
+		{"in a function", "a.c", "int main(void) { static volatile int program[40]; return program[7]; }\n", "program (file)"},
+		{"another name", "a.c", "int programs[40];\nint main(void) { return programs[7]; }\n", "program"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, err := Open(compile(t, tt.file, tt.source, "-g", "-O0"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			space, files := &Space{}, &Files{}
+			defer files.Close()
+			mapProgram(space, b, 7, 0x10000)
+			o := NewObjects(space, files, nil)
+			if got := o.Find(7, 7, 1, 0x10000+b.image.segments[0].vaddr, 0); got == nil || got.Name != tt.want || got.Source != FromMapping {
+				t.Errorf("the file is %+v, want %q", got, tt.want)
+			}
+		})
+	}
+	o := NewObjects(&Space{}, &Files{}, nil)
+	o.Holders = true
+	o.Held("grid")
+	o.space.Map(7, 0, Mapping{Start: 0x1000, End: 0x2000, Path: "/bin/grid"})
+	if got := o.Find(7, 7, 1, 0x1010, 0); got == nil || got.Name != "grid (file)" {
+		t.Errorf("%+v beside what grid holds, want %q", got, "grid (file)")
+	}
+}

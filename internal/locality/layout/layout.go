@@ -281,11 +281,17 @@ func (t *Table) recorded(r *refs.Ref) uint32 {
 // one object.
 func (t *Table) member(known refs.Object) uint32 {
 	base := blockName.ReplaceAllString(known.Name, "")
-	n, ok := t.groups[base]
+	group := base
+	if t.variable(base, known.Start) != nil {
+		// No block of others of its name, as a recording has that calls what is
+		// mapped of a program like the program.
+		group += symbol.OfVariable
+	}
+	n, ok := t.groups[group]
 	if !ok {
 		o := &Object{Name: base, Start: known.Start, touchedLow: ^uint64(0), Stack: stackName.MatchString(base)}
 		n = t.add(o)
-		t.groups[base] = n
+		t.groups[group] = n
 		t.declared(o)
 		t.explain(o)
 		return n
@@ -306,13 +312,22 @@ func (t *Table) member(known refs.Object) uint32 {
 // declared gives a recorded object that is a variable of the program its size
 // and type.
 func (t *Table) declared(o *Object) {
-	if t.program == nil {
-		return
-	}
-	if g, at, ok := t.program.Variable(o.Start); ok && at == o.Start && g.Name == strings.TrimSuffix(o.Name, symbol.OfVariable) && g.Size > 0 {
+	if g := t.variable(o.Name, o.Start); g != nil {
 		o.Size, o.Sized = g.Size, true
 		o.apply(g.Type, ByType)
 	}
+}
+
+// variable is the variable of the program that a recorded object is; nil if it is
+// none.
+func (t *Table) variable(name string, start uint64) *symbol.Global {
+	if t.program == nil {
+		return nil
+	}
+	if g, at, ok := t.program.Variable(start); ok && at == start && g.Name == strings.TrimSuffix(name, symbol.OfVariable) && g.Size > 0 {
+		return &g
+	}
+	return nil
 }
 
 var stackName = regexp.MustCompile(`^(\[?stack.*\]?)$`)
