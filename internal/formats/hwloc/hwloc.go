@@ -98,6 +98,8 @@ func (v *visitor) Start(e *xmlwalk.Element) error {
 		v.memattr = e.Attr("name")
 	case e.Name == "memattr_value":
 		v.memoryAttribute(e)
+	case e.Name == "page_type":
+		err = v.page(e)
 	case e.Name == "info":
 		err = v.info(e)
 	case strings.HasPrefix(e.Name, "distances"):
@@ -228,6 +230,23 @@ func cpuset(e *xmlwalk.Element) (hw.CPUs, error) {
 	return append(hw.CPUs{}, set...), nil
 }
 
+// maxPage is the largest page of any machine there is.
+const maxPage = 16 << 30
+
+// page keeps the smallest of the pages that memory is said to come in: what a
+// program gets that asks for no other. Version 1 has them at the machine, the
+// later ones at each memory node.
+func (v *visitor) page(e *xmlwalk.Element) error {
+	size, err := e.Size("size")
+	if err != nil || size < 512 || size > maxPage || size&(size-1) != 0 {
+		return err
+	}
+	if v.spec.Page == 0 || int(size) < v.spec.Page {
+		v.spec.Page = int(size)
+	}
+	return nil
+}
+
 func cache(e *xmlwalk.Element, o *hw.Object) (err error) {
 	o.OS = -1 // some versions number caches, each level from 0 in each package
 	if o.Size, err = e.Size("cache_size"); err != nil {
@@ -236,9 +255,9 @@ func cache(e *xmlwalk.Element, o *hw.Object) (err error) {
 	if o.Line, err = e.Int("cache_linesize", 0); err != nil {
 		return err
 	}
-	// hwloc writes -1 for full associativity.
+	// hwloc writes -1 for full associativity, as hw has it.
 	ways, err := e.Int("cache_associativity", 0)
-	o.Ways = max(ways, 0)
+	o.Ways = max(ways, hw.FullyAssociative)
 	return err
 }
 

@@ -66,6 +66,31 @@ func TestVersion2Details(t *testing.T) {
 	}
 }
 
+// TestPages: the smallest page is what a program gets that asks for no other, in
+// whatever order they are listed; what is no page is none.
+func TestPages(t *testing.T) {
+	machine := func(pages string) string {
+		return `<topology version="2.0"><object type="Machine"><object type="Core"><object type="PU" os_index="0"/></object><object type="NUMANode" os_index="0" cpuset="0x1" local_memory="1048576">` + pages + `</object></object></topology>`
+	}
+	for pages, want := range map[string]int{
+		"": 0, `<page_type size="65536" count="16"/><page_type size="2097152" count="0"/>`: 65536, `<page_type size="2097152" count="0"/><page_type size="16384" count="64"/>`: 16384,
+		`<page_type size="4095" count="1"/>`: 0, `<page_type size="0" count="1"/>`: 0, `<page_type size="9223372036854775808" count="1"/>`: 0,
+	} {
+		topo, err := Read(strings.NewReader(machine(pages)))
+		if err != nil || topo.Page != want {
+			t.Errorf("%s: page of %d, %v; want %d", pages, topo.Page, err, want)
+		}
+	}
+}
+
+// TestFullyAssociative: one set is not the same as ways that nobody knows.
+func TestFullyAssociative(t *testing.T) {
+	topo := read(t, "version1.xml")
+	if l2 := topo.Resources[topo.At(hw.Cache2)[0]]; l2.Ways != hw.FullyAssociative {
+		t.Errorf("%d ways, want one set", l2.Ways)
+	}
+}
+
 func TestErrorsSayWhere(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"<topology>\n<object type=\"Cache\" depth=\"7\"/></topology>", `line 2: Cache has depth="7"; expected 1 to 5`},

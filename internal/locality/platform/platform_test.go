@@ -1,13 +1,16 @@
 package platform
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 func TestPresetsAreMachines(t *testing.T) {
@@ -59,6 +62,34 @@ func TestTopologies(t *testing.T) {
 	}
 	if made < 20 {
 		t.Errorf("only %d of %d descriptions give a machine", made, len(files))
+	}
+}
+
+// TestPageOfTopology: pages are as large as the description says, also in a run that
+// keeps it, and assumed only where it does not.
+func TestPageOfTopology(t *testing.T) {
+	for page, want := range map[int]int{0: 4096, 65536: 65536} {
+		topo, err := hw.Build(hw.Spec{Page: page, Objects: []hw.Object{{Kind: hw.CPU, CPUs: hw.CPUs{0}}, {Kind: hw.Cache1, OS: -1, CPUs: hw.CPUs{0}, Size: 4096, Line: 64, Ways: hw.FullyAssociative}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := json.Marshal(topo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again hw.Topology
+		if err := json.Unmarshal(stored, &again); err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []*hw.Topology{topo, &again} {
+			m, err := FromTopology(of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if assumed := slices.Contains(m.Assumed, "page size"); m.Page != want || assumed != (page == 0) || m.Levels[0].Ways != 64 || len(m.Levels[0].Assumed) > 0 {
+				t.Errorf("page of %d: %+v", page, m)
+			}
+		}
 	}
 }
 

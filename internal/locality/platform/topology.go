@@ -11,6 +11,10 @@ import (
 func FromTopology(t *hw.Topology) (*Machine, error) {
 	m := &Machine{Name: t.Root().Name, Page: 4096, Walk: defaultWalk, Remote: defaultRemote, Queue: defaultQueue, DTLB: assumedDTLB, STLB: assumedSTLB, Nodes: max(len(t.At(hw.NUMA)), 1),
 		Assumed: []string{"TLBs", "page size", "latency steps", "replacement: LRU"}}
+	if t.Page > 0 {
+		m.Page = t.Page
+		m.known("page size")
+	}
 	cpus := t.At(hw.CPU)
 	if len(cpus) == 0 {
 		return nil, fmt.Errorf("%s has no CPUs", m.Name)
@@ -60,7 +64,7 @@ func level(r *hw.Resource, depth, near int) (Level, error) {
 		l.Assumed = append(l.Assumed, "line")
 	}
 	switch {
-	case l.Ways < 0: // fully associative
+	case l.Ways == hw.FullyAssociative:
 		l.Ways = l.Size / l.Line
 	case l.Ways == 0:
 		l.Ways = likelyWays(l.Size / l.Line)

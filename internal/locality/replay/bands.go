@@ -126,13 +126,12 @@ func framed(m *platform.Machine, level int) bool {
 type elsewhere struct {
 	maps  []*Caches // none where no frame chooses a set
 	shift uint
-	page  int
 }
 
 // newElsewhere makes empty caches. Missed is told how many of the levels behind
 // the first missed a line.
 func newElsewhere(m *platform.Machine, missed func(seed, levels int)) *elsewhere {
-	e := &elsewhere{shift: uint(bits.TrailingZeros(uint(m.Levels[0].Line))), page: m.Page}
+	e := &elsewhere{shift: uint(bits.TrailingZeros(uint(m.Levels[0].Line)))}
 	some := false
 	for i := range m.Levels {
 		some = some || framed(m, i)
@@ -145,10 +144,11 @@ func newElsewhere(m *platform.Machine, missed func(seed, levels int)) *elsewhere
 	return e
 }
 
-// fetch asks for a line that the first level of a thread missed.
-func (e *elsewhere) fetch(thread int, line uint64) {
+// fetch asks for a line that the first level of a thread missed; pageShift is of
+// the page that it lies on.
+func (e *elsewhere) fetch(thread int, line uint64, pageShift uint) {
 	for seed, c := range e.maps {
-		c.piece(c.thread(thread), frame(line<<e.shift, e.page, uint64(seed)), 1)
+		c.piece(c.thread(thread), frame(line<<e.shift, pageShift, uint64(seed)), 1)
 		c.threads[thread].lastLine = 0
 	}
 }
@@ -166,12 +166,11 @@ func outer(m *platform.Machine) *Caches {
 }
 
 // frame is where in memory an address lies if its page has a random frame.
-func frame(addr uint64, page int, seed uint64) uint64 {
-	shift := uint(bits.TrailingZeros(uint(page)))
+func frame(addr uint64, shift uint, seed uint64) uint64 {
 	h := (addr>>shift + 1) * 0x9e3779b97f4a7c15 * (2*seed + 3)
 	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
 	h ^= h >> 32
-	return h<<shift | addr&uint64(page-1)
+	return h<<shift | addr&(1<<shift-1)
 }
 
 // The prefetcher of the ideal end of the band: it follows strides below 2 KiB

@@ -139,9 +139,13 @@ func (c *Caches) piece(p *path, addr uint64, size uint32) {
 // page is the number of the page that holds an address.
 func (c *Caches) page(addr uint64) uint64 { return addr>>c.pageShift | c.pageTag }
 
-// usePages has the next addresses lie on pages of the machine, or of 2 MiB.
-func (c *Caches) usePages(huge bool) {
-	if huge {
+// usePages has the next addresses lie on the pages that a plan has for an object:
+// those of the machine, or of 2 MiB.
+func (c *Caches) usePages(plan *Plan, object uint32) {
+	if len(plan.Huge) == 0 {
+		return
+	}
+	if plan.Huge[object] {
 		c.pageShift, c.pageTag = hugeShift, hugeTag
 	} else {
 		c.pageShift, c.pageTag = uint(bits.TrailingZeros(uint(c.machine.Page))), 0

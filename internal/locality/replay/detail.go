@@ -87,7 +87,7 @@ func (d *Detail) frameMissed(seed, levels int) {
 func NewDetail(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Placement, touched func(access uint32, line uint64, mask []uint64)) (*Detail, error) {
 	n := len(t.Accesses)
 	d := &Detail{Machine: m, Distance: make([]uint32, n), Used: make([]uint16, n), Hidden: make([]bool, n), Line: make([]uint32, n),
-		gone: map[*cachesim.LRU]map[uint64]uint16{}, touched: touched, survey: &Survey{Caches: NewCaches(m), stacks: map[*cachesim.LRU]*reuse.Stack{}}}
+		gone: map[*cachesim.LRU]map[uint64]uint16{}, touched: touched, survey: &Survey{Caches: NewCaches(m), plan: plan, stacks: map[*cachesim.LRU]*reuse.Stack{}}}
 	for range m.Levels {
 		d.Levels = append(d.Levels, make([]Outcome, n))
 	}
@@ -114,6 +114,7 @@ func (d *Detail) access(i int, a *Access, pieces []Piece, lines *reuse.Stack) {
 	d.now, d.object, d.thread = i, uint16(min(a.Object, math.MaxUint16)), int(a.Thread)
 	path := s.path(d.thread)
 	s.References++
+	s.usePages(s.plan, a.Object)
 	usage := d.usage(d.thread)
 	for k, piece := range pieces {
 		if k == 0 {
@@ -174,7 +175,7 @@ func (d *Detail) account(line uint64, level int) {
 			d.look(i+1, d.survey.at(i+1, line))
 		}
 	}
-	d.survey.away.fetch(d.thread, line)
+	d.survey.away.fetch(d.thread, line, d.survey.pageShift)
 }
 
 func (d *Detail) evict(c *cachesim.LRU, line uint64) {

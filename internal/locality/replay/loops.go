@@ -37,7 +37,7 @@ func NewLoopMisses(m *platform.Machine) *LoopMisses {
 	l.caches.missed = func(line uint64, level int) {
 		l.missed, l.level = true, max(l.level, level)
 		l.now.miss(level, l.hidden)
-		l.away.fetch(l.thread, line)
+		l.away.fetch(l.thread, line, l.caches.pageShift)
 	}
 	return l
 }

@@ -88,9 +88,7 @@ func (r *runner) access(a *Access) {
 	r.References++
 	r.now = a
 	p := r.thread(int(a.Thread))
-	if len(r.plan.Huge) > 0 {
-		r.usePages(r.plan.Huge[a.Object])
-	}
+	r.usePages(r.plan, a.Object)
 	if int(a.Object) < len(r.changes) && r.changes[a.Object] != nil {
 		for i, piece := range r.changes[a.Object].apply(a.Addr, uint32(a.Size), r.room[:0]) {
 			if i == 0 {
@@ -187,12 +185,13 @@ func Weigh(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Pla
 	thread, hidden := 0, false
 	c.missed = func(line uint64, level int) {
 		tally.miss(level, hidden)
-		away.fetch(thread, line)
+		away.fetch(thread, line, c.pageShift)
 	}
 	err := t.Each(ctx, plan, p, func(i int, pieces []Piece) {
 		a := &t.Accesses[i]
 		thread = int(a.Thread)
 		path := c.thread(thread)
+		c.usePages(plan, a.Object)
 		for k, piece := range pieces {
 			if k == 0 {
 				hidden = all.follow(thread, a.Code, piece.Addr)

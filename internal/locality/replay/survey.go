@@ -83,9 +83,7 @@ func (s *Survey) Pieces(a *Access, pieces []Piece, group uint32) {
 	s.References++
 	s.now.group, s.now.thread, s.now.object = group, int(a.Thread), a.Object
 	clear(s.now.missing)
-	if len(s.plan.Huge) > 0 {
-		s.usePages(s.plan.Huge[a.Object])
-	}
+	s.usePages(s.plan, a.Object)
 	for i, piece := range pieces {
 		if i == 0 {
 			s.now.hidden = s.streams.follow(int(a.Thread), a.Code, piece.Addr)
@@ -172,7 +170,7 @@ func (s *Survey) account(line uint64, level int) {
 	if level == len(s.Levels) {
 		s.homes.fetch(thread, line<<s.shift, s.now.object)
 	}
-	s.away.fetch(thread, line)
+	s.away.fetch(thread, line, s.pageShift)
 }
 
 // Finish ends the survey.

@@ -27,6 +27,9 @@ type Object struct {
 	Instruction bool   // a cache for instructions only
 }
 
+// FullyAssociative is the number of ways of a cache that has one set.
+const FullyAssociative = -1
+
 // Spec is the description of a machine, in whatever order its source has it.
 type Spec struct {
 	Name      string
@@ -36,6 +39,7 @@ type Spec struct {
 	Classes   []CPUClass
 	Blocked   CPUs
 	Warnings  []string
+	Page      int // bytes of the smallest page; 0 if not known
 	// Accelerators are devices that compute, which have no place in the tree.
 	Accelerators []Accelerator
 }
@@ -50,7 +54,7 @@ func Build(spec Spec) (*Topology, error) {
 	n := nest(objects)
 	t := &Topology{
 		Name: spec.Name, Source: spec.Source, Distances: spec.Distances, Classes: spec.Classes,
-		Warnings: slices.Clone(spec.Warnings), Instruction: instruction, Accelerators: spec.Accelerators,
+		Warnings: slices.Clone(spec.Warnings), Instruction: instruction, Accelerators: spec.Accelerators, Page: spec.Page,
 		cpu: map[int]int{}, node: map[int]int{}, byID: map[string]int{}, spec: spec,
 	}
 	t.Warnings = append(t.Warnings, n.warnings...)

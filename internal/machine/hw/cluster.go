@@ -56,7 +56,7 @@ func NewCluster(hosts []NamedMachine) (*Topology, error) {
 		return oneForAll(hosts, resources), nil
 	}
 	t := &Topology{
-		Name: term.Counted(len(hosts), "host"), Source: commonSource(hosts),
+		Name: term.Counted(len(hosts), "host"), Source: commonSource(hosts), Page: hosts[0].Machine.Page,
 		cpu: map[int]int{}, node: map[int]int{}, byID: map[string]int{}, hostNumber: map[string]int{},
 	}
 	t.Resources = []Resource{{Kind: Cluster, ID: Cluster.String(), Name: t.Name, OS: -1, Parent: -1}}

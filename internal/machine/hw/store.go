@@ -37,6 +37,7 @@ type storedTopology struct {
 	Classes   []storedClass  `json:"classes,omitempty"`
 	Blocked   string         `json:"blocked,omitempty"`
 	Warnings  []string       `json:"warnings,omitempty"`
+	Page      int            `json:"page,omitempty"`
 
 	Accelerators []Accelerator `json:"accelerators,omitempty"`
 }
@@ -73,7 +74,7 @@ func (t *Topology) MarshalJSON() ([]byte, error) {
 func (t *Topology) stored() storedTopology {
 	s := storedTopology{
 		Version: storeVersion, Name: t.spec.Name, Source: t.spec.Source, Distances: t.spec.Distances,
-		Blocked: t.spec.Blocked.String(), Warnings: t.spec.Warnings, Accelerators: t.spec.Accelerators,
+		Blocked: t.spec.Blocked.String(), Warnings: t.spec.Warnings, Accelerators: t.spec.Accelerators, Page: t.spec.Page,
 	}
 	for _, o := range t.spec.Objects {
 		so := storedObject{
@@ -120,7 +121,7 @@ func (s *storedTopology) build() (*Topology, error) {
 	if s.Version != storeVersion {
 		return nil, fmt.Errorf("it has version %d; this isobath reads versions up to %d", s.Version, clusterVersion)
 	}
-	spec := Spec{Name: s.Name, Source: s.Source, Distances: s.Distances, Warnings: s.Warnings, Accelerators: s.Accelerators}
+	spec := Spec{Name: s.Name, Source: s.Source, Distances: s.Distances, Warnings: s.Warnings, Accelerators: s.Accelerators, Page: s.Page}
 	var err error
 	if spec.Blocked, err = ParseCPUs(s.Blocked); err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ type Resource struct {
 	OS               int    // index the operating system uses, -1 if there is none
 	Size             uint64 // bytes of a cache or of memory; 0 if not known
 	Line             int    // cache line in bytes; 0 if not known
-	Ways             int    // associativity; 0 if not known
+	Ways             int    // associativity; 0 if not known, FullyAssociative if there is one set
 	Model            string // of a package
 	Memory           string // type of a memory node: "DRAM", "HBM", "PMEM", "CXL"; empty if not said
 	Tier             string // of a memory node: 0 is the fastest kind; empty if not said
@@ -158,6 +158,7 @@ type Topology struct {
 	// through them.
 	Accelerators []Accelerator
 	Warnings     []string
+	Page         int // bytes of the smallest page of its memory; 0 if not known
 	// Instruction lists the instruction caches, which serve no data and are
 	// not in the tree.
 	Instruction []Object

@@ -184,7 +184,7 @@ func (v *View) Tree() *Node {
 
 func (v *View) node(r *hw.Resource) *Node {
 	n := &Node{
-		Type: r.Kind.String(), ID: r.ID, Name: r.Name, CPUs: r.OwnCPUs().String(), Line: r.Line, Ways: r.Ways,
+		Type: r.Kind.String(), ID: r.ID, Name: r.Name, CPUs: r.OwnCPUs().String(), Line: r.Line, Ways: max(r.Ways, 0),
 		Model: r.Model, Memory: r.Memory, Tier: r.Tier, Bandwidth: r.Bandwidth, Delay: r.Delay, Class: r.Class, Blocked: r.Blocked, Virtual: r.Virtual, Note: r.Note,
 		Children: []*Node{},
 	}

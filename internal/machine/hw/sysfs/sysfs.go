@@ -21,12 +21,15 @@ func Local() (*hw.Topology, error) {
 	if runtime.GOOS != "linux" {
 		return nil, fmt.Errorf("the hardware of this machine cannot be read on %s; give a file made by lstopo", runtime.GOOS)
 	}
-	return Read(os.DirFS("/"))
+	return read(os.DirFS("/"), os.Getpagesize())
 }
 
 // Read describes the machine whose root folder is given, which must contain
 // sys/devices/system/cpu.
-func Read(root fs.FS) (*hw.Topology, error) {
+func Read(root fs.FS) (*hw.Topology, error) { return read(root, 0) }
+
+// read is Read; sysfs does not say how large a page is.
+func read(root fs.FS, page int) (*hw.Topology, error) {
 	r := &reader{root: root, seen: map[reported]bool{}}
 	online, err := r.cpus(cpuRoot + "/online")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +38,7 @@ func Read(root fs.FS) (*hw.Topology, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list of CPUs: %w; is sysfs mounted?", err)
 	}
-	r.spec.Source = "sysfs"
+	r.spec.Source, r.spec.Page = "sysfs", page
 	r.spec.Name = r.text("proc/sys/kernel/hostname")
 	r.model = r.cpuModel()
 	for _, cpu := range online {

@@ -215,6 +215,9 @@ func TestThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if ours.Page == 0 || theirs.Page != 0 && ours.Page != theirs.Page {
+		t.Errorf("pages of %d bytes, hwloc has %d", ours.Page, theirs.Page)
+	}
 	for _, k := range []hw.Kind{hw.Package, hw.NUMA, hw.Cache3, hw.Cache2, hw.Cache1, hw.Core, hw.CPU} {
 		if diff := cmp.Diff(list(theirs, k), list(ours, k)); diff != "" {
 			t.Errorf("%v, CPUs and size (-hwloc +ours):\n%s", k, diff)
