@@ -29,7 +29,8 @@ schedules.
 
 ` + localityInput + ` Record it with --thread all. Misses are true where a thread
 needs bytes that another wrote, false where their bytes only share a line, latent
-where lines of 128 bytes or another start of the object would make them.`,
+where lines of 128 bytes or another start of the object would make them. The line
+of a lock or barrier is told as such: that is what it is for.`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
@@ -77,7 +78,7 @@ func writeSharing(out io.Writer, a *answer.SharedLines) error {
 		w.WriteString("no line is shared in a way that costs\n")
 	}
 	for _, l := range a.Lines {
-		fmt.Fprintf(w, "\n%s sharing: ", l.Sharing)
+		fmt.Fprintf(w, "\n%s: ", l.Kind())
 		writeWrapped(w, l.Text, 3, 90)
 		for _, u := range l.Threads {
 			fmt.Fprintf(w, "   thread %d: bytes %v, %s loads, %s stores", u.TID, u.Bytes, term.Thousands(u.Loads), term.Thousands(u.Stores))

@@ -82,7 +82,7 @@ func fit(t *replay.Trace, table *layout.Table, found []*layout.Object) {
 		o.Name = fmt.Sprintf("memory at %#x", o.Start)
 		most := -1
 		for c, n := range busiest[k] {
-			p := t.Place(&replay.Access{Code: c})
+			p := t.PlaceOf(c)
 			if p.Line > 0 && n > most {
 				most, o.Name = n, fmt.Sprintf("memory of %s:%d", p.File, p.Line)
 			}

@@ -93,7 +93,7 @@ type loopNaming struct {
 }
 
 func (f *finder) naming(n *replay.Nest) loopNaming {
-	out := loopNaming{names: loopLetters, headers: f.written(n), fortran: f.trace.Place(&replay.Access{Code: n.Body[0]}).Fortran()}
+	out := loopNaming{names: loopLetters, headers: f.written(n), fortran: f.trace.PlaceOf(n.Body[0]).Fortran()}
 	if out.headers == nil {
 		return out
 	}

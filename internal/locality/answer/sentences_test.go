@@ -44,7 +44,7 @@ func TestSharingSentences(t *testing.T) {
 	}
 	later := regexp.MustCompile(`up to (\d+) if it starts (\d+) bytes later`)
 	for range sentencesTried {
-		l := &sharing.Line{Addr: 0x1000 + 64*r.Uint64N(100), Bytes: 64, Kind: []sharing.Kind{sharing.True, sharing.False, sharing.Latent}[r.IntN(3)],
+		l := &sharing.Line{Addr: 0x1000 + 64*r.Uint64N(100), Bytes: 64, Kind: []sharing.Kind{sharing.True, sharing.False, sharing.Latent, sharing.Synchronisation, sharing.Library}[r.IntN(5)],
 			Least: misses(), Most: misses(), Recorded: misses(), Clocked: misses(), Wider: misses(), Separate: misses(), Users: make([]sharing.User, 2+r.IntN(6))}
 		for i := range l.Users {
 			l.Users[i].Stores = r.Uint64N(2)

@@ -45,6 +45,17 @@ type SharedLine struct {
 	Text     string         `json:"text"`
 }
 
+// Kind is what kind of sharing it is, in words.
+func (l *SharedLine) Kind() string {
+	switch sharing.Kind(l.Sharing) {
+	case sharing.Synchronisation:
+		return l.Sharing
+	case sharing.Library:
+		return "of a library"
+	}
+	return l.Sharing + " sharing"
+}
+
 // SharedThread is what one thread does to a line.
 type SharedThread struct {
 	TID    uint32      `json:"tid"`
@@ -120,7 +131,7 @@ func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLin
 	for _, u := range l.Users {
 		x := SharedThread{TID: u.Thread, Bytes: u.Bytes, Loads: u.Loads, Stores: u.Stores, Places: []string{}}
 		for _, c := range u.Codes {
-			p := t.Place(&replay.Access{Code: c})
+			p := t.PlaceOf(c)
 			at := fmt.Sprintf("%s:%d", p.File, p.Line)
 			if p.Line > 0 && !slices.Contains(x.Places, at) && len(x.Places) < maxPlaces {
 				x.Places = append(x.Places, at)
@@ -134,12 +145,28 @@ func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLin
 	for _, p := range l.Pairs {
 		out.Pairs = append(out.Pairs, SharedPair{p.Thread, p.To, p.Misses})
 	}
-	out.Text = sharingText(&out, l)
+	out.Text = sharingText(&out, l, waitsIn(l, t))
 	return out
 }
 
+// maxWaits is how many functions are named that threads wait for one another in.
+const maxWaits = 3
+
+// waitsIn names the functions in which threads synchronise at a line, those that
+// use it most first.
+func waitsIn(l *sharing.Line, t *replay.Trace) (names []string) {
+	for _, u := range l.Users {
+		for _, c := range u.Codes {
+			if name := t.PlaceOf(c).Function; sharing.Synchronises(name) && !slices.Contains(names, name) && len(names) < maxWaits {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // sharingText says what is shared, with the numbers it rests on.
-func sharingText(s *SharedLine, l *sharing.Line) string {
+func sharingText(s *SharedLine, l *sharing.Line, waits []string) string {
 	what := fmt.Sprintf("line %s", s.Addr)
 	if s.Object != "" {
 		what = fmt.Sprintf("%s (line %s)", s.Object, s.Addr)
@@ -154,6 +181,12 @@ func sharingText(s *SharedLine, l *sharing.Line) string {
 			text += fmt.Sprintf("; up to %d if it starts %d bytes later", worst.Most, worst.Bytes)
 		}
 		return text + fmt.Sprintf("; apart in lines of their own at most %d", l.Separate.Coherence)
+	case sharing.Synchronisation:
+		return fmt.Sprintf("%s: %d threads wait for one another here, in %s: %d to %d coherence misses by schedule, %d by the clock: this is the line of a lock or barrier, which padding does not part; waiting less often removes them",
+			what, len(s.Threads), strings.Join(waits, ", "), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence)
+	case sharing.Library:
+		return fmt.Sprintf("%s: %d threads meet in memory that only code without names uses, as a library keeps it for itself: %d to %d coherence misses by schedule, %d by the clock: no layout of the program parts it",
+			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence)
 	case sharing.True:
 		text := fmt.Sprintf("%s: %d threads pass data: %d to %d coherence misses, %d by the clock, of which %d bring what another wrote: only less communication removes these",
 			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Clocked.True)

@@ -108,8 +108,11 @@ func (t *Reader) Trace(places []refs.Place) *Trace {
 }
 
 // Place is where in the source an access comes from.
-func (t *Trace) Place(a *Access) refs.Place {
-	if p := t.Codes[a.Code].Place; int(p) < len(t.Places) {
+func (t *Trace) Place(a *Access) refs.Place { return t.PlaceOf(a.Code) }
+
+// PlaceOf is where the source of an instruction is.
+func (t *Trace) PlaceOf(code uint32) refs.Place {
+	if p := t.Codes[code].Place; int(p) < len(t.Places) {
 		return t.Places[p]
 	}
 	return refs.Place{}

@@ -13,11 +13,15 @@ import (
 type Kind string
 
 // The kinds. Latent sharing costs nothing now and does with lines of 128 bytes,
-// or if the object starts a few bytes later.
+// or if the object starts a few bytes later. Synchronisation is the line of a lock
+// or barrier, which no layout parts; Library is memory that only code without names
+// uses, as the runtime of OpenMP does.
 const (
-	True   Kind = "true"
-	False  Kind = "false"
-	Latent Kind = "latent"
+	True            Kind = "true"
+	False           Kind = "false"
+	Latent          Kind = "latent"
+	Synchronisation Kind = "synchronisation"
+	Library         Kind = "library"
 )
 
 // Schedules are the names of the schedules, in the order they are run.
@@ -115,6 +119,7 @@ func (a *analysis) run(ctx context.Context, o Options) error {
 	wide := a.wide(one)
 	moved := a.moved(one)
 	a.finish(wide, moved)
+	a.synchronise()
 	a.pair(a.pairs(a.clocked(shift64, o.Clock)))
 	return nil
 }
@@ -351,9 +356,8 @@ func (m *mask) ranges() (out [][2]uint64) {
 // that thread's own, and returns the most misses that are left.
 func (a *analysis) separate(l *Line) Misses {
 	owner := map[uint64]int{} // word to thread plus one, -1 if several
-	inside := func(r *ref) bool { return r.addr < l.Addr+uint64(l.Bytes) && r.addr+uint64(r.size) > l.Addr }
 	for i := range a.refs {
-		if r := &a.refs[i]; inside(r) {
+		if r := &a.refs[i]; l.holds(r) {
 			for w := r.addr / 8; w <= (r.addr+uint64(r.size)-1)/8; w++ {
 				switch owner[w] {
 				case 0:
@@ -367,7 +371,7 @@ func (a *analysis) separate(l *Line) Misses {
 	}
 	apart := &Trace{threads: a.threads, turn: a.turn}
 	for _, r := range a.refs {
-		if !inside(&r) {
+		if !l.holds(&r) {
 			continue
 		}
 		if k := owner[r.addr/8]; k > 0 {
@@ -375,12 +379,5 @@ func (a *analysis) separate(l *Line) Misses {
 		}
 		apart.refs = append(apart.refs, r)
 	}
-	apart.split()
-	var most Misses
-	for _, q := range []int{1, 16} {
-		if m := apart.count(apart.turns(q), shift64, 0, nil); m.Coherence > most.Coherence {
-			most = m
-		}
-	}
-	return most
+	return apart.worst()
 }

@@ -340,7 +340,7 @@ func (k *counter) object(n uint32) *group {
 }
 
 func (k *counter) place(code uint32) *group {
-	p := k.s.Trace.Place(&replay.Access{Code: code})
+	p := k.s.Trace.PlaceOf(code)
 	return k.places.at([2]any{p.File, p.Line}, func(r *MissRow) {
 		r.File, r.Line, r.Function = p.File, p.Line, p.Function
 		r.Name = fmt.Sprintf("%s:%d", p.File, p.Line)
@@ -351,7 +351,7 @@ func (k *counter) place(code uint32) *group {
 }
 
 func (k *counter) function(code uint32) *group {
-	p := k.s.Trace.Place(&replay.Access{Code: code})
+	p := k.s.Trace.PlaceOf(code)
 	g := k.functions.at(p.Function, func(r *MissRow) {
 		r.File, r.Line, r.Function, r.Name = p.File, p.Line, p.Function, p.Function
 		if p.Function == "" {

@@ -583,6 +583,9 @@ describe('lines that threads share', () => {
     expect(rows[0]?.[head.indexOf('threads')]).toBe('11: 0–7; 12: 8–15');
     expect(rows[1]?.[head.indexOf('with lines of 128 bytes')]).toBe('40');
     expect(view.describe(0).name).toBe('counter: false sharing');
+    const lock = { ...sharing, lines: [{ ...line, sharing: 'synchronisation' }] };
+    const of = new SharingView({ sharing: lock, size: room, hovered: -1 });
+    expect(of.describe(0).name).toBe('counter: lock or barrier');
   });
 });
 
