@@ -65,11 +65,15 @@ export class SharingView implements KeptView<number> {
     const mid = y + ROW / 2;
     const name = { font: { size: 11.5, mono: true }, fill: r.theme.text };
     r.text(cutInside(nameOf(l), NAME - 10, name.font, r.measure), 12, mid, name);
-    r.text(NOT_OURS[l.sharing]?.short ?? l.sharing, 12 + NAME, mid, { font: { size: 11.5 }, fill: r.theme.text });
+    r.text(NOT_OURS[l.sharing]?.short ?? l.sharing, 12 + NAME, mid, {
+      font: { size: 11.5 },
+      fill: r.theme.text,
+    });
     const [from, to] = [this.x(l.misses.least), this.x(worst(l))];
     const bar = { x: from, y: mid - 4, w: Math.max(2, to - from), h: 8 };
     if (l.sharing === 'latent') r.rect(bar, { stroke: r.theme.text, width: 1, dash: [3, 2] });
-    else r.rect(bar, { fill: r.theme[l.sharing === 'true' || NOT_OURS[l.sharing] ? 'rest' : 'selected-bar'] });
+    else
+      r.rect(bar, { fill: r.theme[l.sharing === 'true' || NOT_OURS[l.sharing] ? 'rest' : 'selected-bar'] });
     r.rect({ x: this.x(l.misses.recorded) - 1, y: mid - 7, w: 2, h: 14 }, { fill: r.theme.text });
     const c = this.x(l.misses.clocked);
     r.path(
@@ -150,7 +154,10 @@ export class SharingView implements KeptView<number> {
   describe(i: number): Said {
     const l = this.lines[i];
     return l
-      ? { name: `${nameOf(l)}: ${NOT_OURS[l.sharing]?.long ?? `${l.sharing} sharing`}`, more: `· ${l.text} · modelled` }
+      ? {
+          name: `${nameOf(l)}: ${NOT_OURS[l.sharing]?.long ?? `${l.sharing} sharing`}`,
+          more: `· ${l.text} · modelled`,
+        }
       : { name: '', more: '' };
   }
 
