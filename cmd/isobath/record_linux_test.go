@@ -578,6 +578,9 @@ func TestRecordUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"record"},
 		{"record", "--mode", "magic", "--", "true"},
+		{"record", "--rate", "0", "--", "true"},
+		{"record", "--rate", "-1", "--", "true"},
+		{"record", "--rate", "100001", "--", "true"},
 		{"record", "--rate", "10", "--period", "10", "--", "true"},
 		{"record", "--pid", "1", "--", "true"},
 		{"record", "--cpu", "x", "--", "true"},
@@ -591,6 +594,38 @@ func TestRecordUsage(t *testing.T) {
 		if !errors.As(err, &status) || status.ExitCode() != 2 {
 			t.Errorf("%v: %v, want exit code 2", args, err)
 		}
+	}
+}
+
+// What is missing is said with what would bring it, and what the recorder itself uses
+// is no object of the program.
+func TestRecordSaysWhatIsMissing(t *testing.T) {
+	r := newRecorder(t)
+	program := r.build("chase", "-O2", "-s")
+	out, err := r.command("record", "--children=false", "-o", "shell.isobath", "--", "sh", "-c", "true").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "only sh itself is recorded") {
+		t.Errorf("a shell without its programs: %v\n%s", err, out)
+	}
+	got, samples := r.record("--rate", "4000", "--heap-threshold", "1", "--", program, "100000", "3000000")
+	if note := strings.Join(got.Warnings, "\n"); strings.Count(note, "no source lines") != 1 || !strings.Contains(note, "build with -g") {
+		t.Errorf("notes of a program without debug information: %s", note)
+	}
+	out, err = r.command("record", "-o", "static.isobath", "--", r.build("matmul", "-O2", "-s", "-static"), "200").CombinedOutput() // libraries may have lines
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err = r.command("report", "static.isobath", "--by", "line").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "with -g") || strings.Contains(string(out), "did you mean") {
+		t.Errorf("lines that are not there: %v\n%s", err, out)
+	}
+	for name := range counts(samples, "symbol") {
+		if strings.Contains(name, "heap.") {
+			t.Errorf("the log of allocations is the object %q", name)
+		}
+	}
+	out, err = r.command("insights", "out.isobath").CombinedOutput()
+	if err != nil || strings.Contains(strings.ToLower(string(out)), "idle") {
+		t.Errorf("a serial program on a machine with more cores: %v\n%s", err, out)
 	}
 }
 

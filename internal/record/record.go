@@ -267,11 +267,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 	}
 	r.Warnings = append(r.Warnings, warnings(r.Recording, out)...)
 	r.Warnings = append(r.Warnings, unnamed(r.Contents[0], r.Recording.Heap)...)
-	for _, w := range resolver.Warnings() {
-		if work.library == "" || !strings.Contains(w, work.library) { // our own needs no lines
-			r.Warnings = append(r.Warnings, w)
-		}
-	}
+	r.Warnings = append(r.Warnings, resolver.Warnings(work.library)...)
 	r.Recording.Modules = c.modules()
 	r.FindOwnSources(sourceRoots(opt))
 	return r, nil

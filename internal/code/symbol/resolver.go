@@ -159,16 +159,19 @@ func (r *Resolver) Columns(ctx context.Context, s *Samples) ([]*table.Column, er
 	return out, ctx.Err()
 }
 
-// Warnings are sentences about binaries that could not be read.
-func (r *Resolver) Warnings() []string {
+// Warnings are sentences about binaries that could not be read. Files of the reader
+// itself are left out.
+func (r *Resolver) Warnings(own ...string) []string {
 	var out []string
 	for path, why := range r.missing {
-		out = append(out, fmt.Sprintf("no symbols of %s: %s", path, why))
+		if !slices.Contains(own, path) {
+			out = append(out, fmt.Sprintf("no symbols of %s: %s", path, why))
+		}
 	}
 	asked := map[*Binary]bool{}
 	without := map[string][]string{} // programs without source lines, by the reason
 	for _, s := range r.sites {
-		if s.binary == nil || asked[s.binary] {
+		if s.binary == nil || asked[s.binary] || slices.Contains(own, s.binary.Path) {
 			continue
 		}
 		asked[s.binary] = true
