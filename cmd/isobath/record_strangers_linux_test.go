@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // Programs that others wrote, each with what makes it work for a moment. They read
@@ -28,7 +30,19 @@ var strangers = []struct{ program, command string }{
 	{"git", "git init -q repository && cp text.txt repository && cd repository && git add . && git -c user.name=a -c user.email=a@b commit -q -m x && git ls-files -s"},
 	{"sqlite3", `sqlite3 :memory: 'create table t(a); with recursive c(x) as (select 1 union all select x+1 from c where x<50000) insert into t select x*7919%10007 from c; select sum(a) from t;'`},
 	{"zstd", "zstd -q -9 -c text.txt | cksum"},
+	{"awk", `awk '{ n[$1] += $2 } END { for (k in n) s += n[k] * length(k); print s; exit 5 }' text.txt`},
+	{"tar", "tar -cf - --mtime=@0 --owner=0 --group=0 --sort=name text.txt program.c | gzip -n -6 | cksum"},
+	{"make", `printf 'all: a b\n%%: program.c\n\tgcc -O0 -c program.c -o $@.o && cksum < $@.o > $@\n' > Makefile && make -j2 -s all && cat a b; make -s nothing; echo $?`},
+	{"strace", "strace -f -o /dev/null sort text.txt | head -2"},
+	{"file", "file -b text.txt program.c"}, // it gives up system calls before it looks
 	{"sh", "kill -ABRT $$"},
+}
+
+// Programs of testdata/record/odd.c, by what they do.
+var odd = []struct{ program, command string }{
+	{"daemon", `"$ODD" daemon; for i in $(seq 600); do test -e daemon.out && break; sleep 0.05; done; cat daemon.out`},
+	{"closes", `exec "$ODD" closes`}, {"handlers", `exec "$ODD" handlers`}, {"storm", `exec "$ODD" storm`}, {"debugs", `exec "$ODD" debugs`},
+	{"coroutines", `exec "$ODD" coroutines`}, {"orphans", `exec "$ODD" orphans`}, {"hides", `exec "$ODD" hides`},
 }
 
 // behaviour is what a program is seen to do.
@@ -100,9 +114,14 @@ func TestRecordStrangers(t *testing.T) {
 		defer syscall.Unmount(dir, 0)
 		folders = append(folders, dir)
 	}
+	own := filepath.Join(r.dir, "odd")
+	if text, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-w", "-pthread", "-o", own, "testdata/record/odd.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	t.Setenv("ODD", own)
 	tried := 0
-	for _, tt := range strangers {
-		if _, err := exec.LookPath(tt.program); err != nil {
+	for i, tt := range slices.Concat(odd, strangers) {
+		if _, err := exec.LookPath(tt.program); err != nil && i >= len(odd) {
 			t.Logf("there is no %s here", tt.program)
 			continue
 		}
@@ -139,7 +158,7 @@ func TestRecordStrangers(t *testing.T) {
 			}
 		})
 	}
-	if tried < 6 {
+	if tried < len(odd)+6 {
 		t.Errorf("only %d programs to record", tried)
 	}
 }
