@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,6 +196,23 @@ func TestEditedProgram(t *testing.T) {
 		}
 		if len(d.Groups) < 5 || alone > .03 {
 			t.Errorf("by %s: %.1f %% of the cost of %d groups has no partner", by, 100*alone, len(d.Groups))
+		}
+	}
+}
+
+// TestOneRunASide compares one recording with one that has 20 % more work in a
+// function: nothing is called, and what has more work has the largest change.
+func TestOneRunASide(t *testing.T) {
+	d := diffOf(t, "stencil-a", "stencil-b", "function")
+	if len(d.Groups) < 4 || d.Groups[0].Key["function"] != "residual" {
+		t.Errorf("the first of %d groups is %v", len(d.Groups), d.Groups[0].Key)
+	}
+	for _, g := range d.Groups {
+		if g.Sure {
+			t.Errorf("%v is called", g.Key)
+		}
+		if first := d.Groups[0]; math.Abs(g.B.Cost-g.A.Cost) > first.B.Cost-first.A.Cost {
+			t.Errorf("%v changed by %.3g ns, residual by %.3g", g.Key, g.B.Cost-g.A.Cost, first.B.Cost-first.A.Cost)
 		}
 	}
 }
