@@ -44,6 +44,14 @@ export interface Merged {
     rows: string, // what the answer is about: the run, what is selected, what is filtered
     before?: ReadonlyMap<string, Answers> | undefined,
   ) => ReadonlyMap<string, Answers>;
+  // hasPairs reports whether answers have the pairs that are asked for, of the same rows.
+  readonly hasPairs: (rows: string, answers: ReadonlyMap<string, Answers>) => boolean;
+  // withPairs is split for a request without pairs: they are those of other answers.
+  readonly withPairs: (
+    answer: Answer,
+    rows: string,
+    of: ReadonlyMap<string, Answers>,
+  ) => ReadonlyMap<string, Answers>;
 }
 
 // merge makes one request of the questions of all views. At most one view at a
@@ -71,6 +79,7 @@ export function merge(views: ReadonlyMap<string, Questions>): Merged {
     rows = q.rows ?? rows;
   }
   const light: Ask = { axes: axes.items, pairs: pairs.items, groups: groups.items, places };
+  const stillOf = (rows: string, part: Part): string => `${rows}\n${part.question}`;
   return {
     ask: { ...light, stats: stats.items, ...(rows && { rows }) },
     light,
@@ -78,7 +87,21 @@ export function merge(views: ReadonlyMap<string, Questions>): Merged {
       new Map(
         [...parts].map(([view, part]) => [
           view,
-          take(answer, part, `${rows}\n${part.question}`, before && (before.get(view) ?? NOTHING)),
+          take(answer, part, stillOf(rows, part), before && (before.get(view) ?? NOTHING)),
+        ]),
+      ),
+    hasPairs: (rows, answers) =>
+      [...parts].every(([view, part]) =>
+        part.pairs.every((_, k) => answers.get(view)?.pairs[k]?.still === named(stillOf(rows, part), k)),
+      ),
+    withPairs: (answer, rows, of) =>
+      new Map(
+        [...parts].map(([view, part]) => [
+          view,
+          {
+            ...take(answer, { ...part, pairs: [] }, stillOf(rows, part), undefined),
+            pairs: of.get(view)?.pairs ?? [],
+          },
         ]),
       ),
   };
@@ -121,8 +144,12 @@ function pick<T extends object>(from: readonly T[], indices: readonly number[], 
   return indices.map((i, k) => {
     const item = from[i];
     if (item === undefined) throw new Error('the server left a question unanswered');
-    return { ...item, still: `${still}\n${k}` };
+    return { ...item, still: named(still, k) };
   });
+}
+
+function named(still: string, k: number): string {
+  return `${still}\n${k}`;
 }
 
 // Distinct collects equal things once.

@@ -98,7 +98,7 @@ class TestApi {
           resolve({
             counts: [all, selected, 0],
             axes: (ask.axes ?? []).map((a) => ({ column: a.column })),
-            pairs: [],
+            pairs: (ask.pairs ?? []).map(() => ({ of: all })),
             groups: [],
             stats: (ask.stats ?? []).map(() => ({ of: all })),
           } as unknown as Answer);
@@ -236,6 +236,36 @@ describe('asking', () => {
     await settle();
     expect(asked()).toHaveLength(4);
     expect(store.snapshot.answer?.counts[0]).toBe(20);
+  });
+
+  it('asks for the lines of a hover over A or B, not over their difference', async () => {
+    const whole = api.info.bind(api);
+    api.info = async (id) =>
+      ({ ...(await whole(id)), pair: { a: {}, b: {}, unlike: [] } }) as unknown as Info;
+    store.compare('r1', 'r2');
+    store.want('parallel', { axes: [{ column: 'time' }, { column: 'latency' }], pairs: [[0, 1]] });
+    await settle();
+    const answered = async (a: number, b: number): Promise<unknown> => {
+      await settle();
+      const asked = api.questions.slice(-2).map((q) => q.ask.pairs?.length);
+      await api.questions.at(-2)!.answer(a);
+      await api.last.answer(b);
+      return asked;
+    };
+    const lines = (): unknown =>
+      [store.snapshot.answers, store.snapshot.other!.parts].map((p) => p.get('parallel')!.pairs);
+    expect(await answered(10, 20)).toEqual([1, 1]);
+    const before = lines();
+    store.hover(cpu(1));
+    expect(await answered(11, 21)).toEqual([0, 0]);
+    expect(store.snapshot.answer?.counts[0]).toBe(21);
+    expect(lines()).toEqual(before);
+    store.change({ cmp: 'a' }); // whose lines are drawn
+    expect(await answered(12, 22)).toEqual([1, 1]);
+    expect(store.snapshot.answers.get('parallel')!.pairs).toMatchObject([{ of: 12 }]);
+    store.change({ cmp: 'diff' });
+    store.select(slow); // other rows: their lines are not known
+    expect(await answered(13, 23)).toEqual([1, 1]);
   });
 
   it('gives each view its own answers', async () => {

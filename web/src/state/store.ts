@@ -499,7 +499,7 @@ export class Store {
       this.refresh('now');
     }
     if (sameState(was, state) && (moving || sameState(start, state))) return;
-    if (!sameRows(was, state)) this.refresh(moving ? 'follow' : 'now');
+    if (!this.sameAnswer(was, state)) this.refresh(moving ? 'follow' : 'now');
     if (moving) {
       this.place.replace(write(state));
     } else {
@@ -511,6 +511,12 @@ export class Store {
       }
     }
     this.enter(state, moving);
+  }
+
+  // sameAnswer reports whether what was answered will do for another state. A hover
+  // over a difference was answered without the lines that A and B have of it.
+  private sameAnswer(was: State, state: State): boolean {
+    return sameRows(was, state) && (was.cmp === state.cmp || this.snap.hover === undefined);
   }
 
   // enter shows a state. Other rows can wait for their answer; what follows the
@@ -534,7 +540,7 @@ export class Store {
     const was = this.snap.state;
     this.dragStart = undefined;
     const other = was.run !== state.run && state.run !== '';
-    if (!other && !sameRows(was, state)) this.refresh('now');
+    if (!other && !this.sameAnswer(was, state)) this.refresh('now');
     this.enter(state, false);
     if (other) this.load(state.run);
   }
@@ -641,7 +647,7 @@ export class Store {
     this.scheduled = undefined;
     const { info, state, hover } = this.snap;
     if (!info || info.columns.length === 0) return; // a run without samples
-    const { ask, light, split } = merge(answerable(this.views, info));
+    const { ask, light, split, hasPairs, withPairs } = merge(answerable(this.views, info));
     const rows = {
       where: sel.text(state.select),
       filter: sel.text(state.filter),
@@ -652,14 +658,23 @@ export class Store {
     const old = (side?: 'A' | 'B'): ReadonlyMap<string, Answers> | undefined =>
       side === 'A' ? this.shown?.before?.parts : this.shown?.parts;
     const about = `${epoch}\n${rows.where}\n${rows.filter}`;
+    const aboutSide = (side?: 'A' | 'B'): string => (side ? `${about}\n${side}` : about);
+    // The difference of two runs draws no lines for a hover: pairs are those of the same rows.
+    const still =
+      !moving && hover && info.pair && state.cmp === 'diff'
+        ? { A: old('A') ?? new Map<string, Answers>(), B: old('B') ?? new Map<string, Answers>() }
+        : undefined;
+    const paired = still && (['A', 'B'] as const).every((side) => hasPairs(aboutSide(side), still[side]));
     this.answers.want(
       {
         epoch,
         run: info.id,
-        ask: { ...(moving ? light : ask), ...rows },
+        ask: { ...(moving ? light : ask), ...rows, ...(paired && { pairs: [] }) },
         views: JSON.stringify([...this.views]),
         split: (answer, side) =>
-          split(answer, side ? `${about}\n${side}` : about, moving ? (old(side) ?? new Map()) : undefined),
+          paired && side
+            ? withPairs(answer, aboutSide(side), still[side])
+            : split(answer, aboutSide(side), moving ? (old(side) ?? new Map()) : undefined),
         sides: info.pair && [filterOf(state, 'A'), filterOf(state, 'B')],
         moving,
         hover,
