@@ -24,6 +24,8 @@ export interface Part {
 export interface AxisAnswer extends Omit<wire.AxisAnswer, 'edges' | 'counts'>, Part {
   readonly edges: Float64Array;
   readonly counts: Layered<Uint32Array>;
+  /** What the other of two runs has in the same bins; the page puts it there. */
+  readonly beside?: Layered<Uint32Array>;
 }
 
 export interface PairAnswer extends Part {
@@ -40,6 +42,8 @@ export interface GroupAnswer extends Part {
   readonly squares: Layered<Float64Array>;
   readonly valued: Layered<Uint32Array>;
   readonly distinct: Layered<Uint32Array>;
+  /** What the other of two runs has of the same groups; the page puts it there. */
+  readonly beside?: Pick<GroupAnswer, 'counts' | 'sums' | 'valued'>;
 }
 
 export interface StatAnswer extends Part {

@@ -9,7 +9,7 @@ import { valueColumn } from '../../../state/axes';
 import { brushed, clauseOf, text, without } from '../../../state/selection';
 import { filterOf, shownFilter } from '../../../state/sides';
 import type * as ChangeAxis from '../compare/axis';
-import { showsChange, unlike } from '../compare/sides';
+import { unlike } from '../compare/sides';
 import type { MemoryDesk } from '../desk';
 import { slotOf, type Guided } from '../guide';
 import { guideOptions, TOP } from '../guideoptions';
@@ -21,8 +21,8 @@ import { binOf } from '../views/link';
 import { question, shownColumn, zoomOf } from './question';
 
 const MOST_CARD_METRICS = 8;
-/** The strip of A beside one of B. */
-const ofA = (name: string): string => `${name}.a`;
+/** The strip of the other of two runs. */
+const ofOther = (name: string): string => `${name}.other`;
 const NOWHERE: Size = { w: 0, h: 0 };
 
 export interface AxisProps {
@@ -74,14 +74,15 @@ export class AxisModel {
   );
 
   readonly strips = $derived<readonly StripAnswer[]>(this.stripsOf(this.stripNames));
-  private readonly diff = $derived(showsChange(this.desk.snap));
+  private readonly pair = $derived(this.info?.pair !== undefined);
   /** Of two runs, the other one. */
   private readonly before = $derived.by(() => {
-    const answer = this.diff ? this.desk.snap.other?.parts.get('axis')?.axes[0] : undefined;
+    const answer = this.desk.snap.other?.parts.get('axis')?.axes[0];
     if (!answer || answer.column !== this.column?.name) return undefined;
-    const strips = this.stripsOf(this.stripNames.map(ofA));
+    const strips = this.stripsOf(this.stripNames.map(ofOther));
     return {
       answer,
+      shown: this.desk.snap.state.cmp,
       strips: this.strips.map((s) => strips.find((a) => a.metric === s.metric && a.depth === s.depth)),
       allowance: this.info?.pair?.allowance ?? 0,
       why: unlike(this.info, answer.column)?.why,
@@ -157,7 +158,7 @@ export class AxisModel {
         return this.style && places ? glyph(this.style, places, box, box, this.among) : undefined;
       },
     } satisfies GuidedInput;
-    if (!this.diff) return new GuidedView(input);
+    if (!this.pair) return new GuidedView(input);
     return this.change && this.before && new this.change.ChangeGuidedView({ ...input, before: this.before });
   }
 
@@ -224,7 +225,7 @@ export class AxisModel {
       if (axis) this.desk.store.want('axis', { axes: [axis] });
     });
     $effect(() => {
-      if (this.diff && !this.change) void import('../compare/axis').then((m) => (this.change = m));
+      if (this.pair && !this.change) void import('../compare/axis').then((m) => (this.change = m));
     });
     $effect(() => this.askStrips());
     $effect(() => this.askTree());
@@ -239,9 +240,10 @@ export class AxisModel {
   }
 
   private askStrips(): void {
-    const { answer, asked, bounds, diff, equalCount, rows, stripNames } = this;
-    const before = diff ? filterOf(this.desk.snap.state, 'A') : undefined;
-    const names = before === undefined ? stripNames : [...stripNames, ...stripNames.map(ofA)];
+    const { answer, asked, bounds, equalCount, pair, rows, stripNames } = this;
+    const { state } = this.desk.snap;
+    const other = pair ? filterOf(state, state.cmp === 'a' ? 'B' : 'A') : undefined;
+    const names = other === undefined ? stripNames : [...stripNames, ...stripNames.map(ofOther)];
     // Windows of two runs are compared one by one, so they are cut at the same values.
     const same = answer && { lo: answer.edges[0]!, hi: answer.edges[answer.bins]! };
     untrack(() => {
@@ -254,10 +256,10 @@ export class AxisModel {
           axis: answer!.column,
           metric: m.name,
           ...(m.depth && { depth: m.depth }),
-          windows: diff ? Math.min(asked!.windows, answer!.bins) : asked!.windows,
-          ...(diff ? same : equalCount ? { equalCount: true } : bounds),
+          windows: pair ? Math.min(asked!.windows, answer!.bins) : asked!.windows,
+          ...(pair ? same : equalCount ? { equalCount: true } : bounds),
           ...rows,
-          ...(i >= stripNames.length && before !== undefined && { filter: before }),
+          ...(i >= stripNames.length && other !== undefined && { filter: other }),
         });
       });
     });

@@ -13,11 +13,12 @@ export interface Stretch {
 /** The column that is shown alone. */
 export function shownColumn(info: Info | undefined, state: State): ColumnInfo | undefined {
   if (!info) return undefined;
-  // The clocks of two runs tell nothing of their difference; iterations do.
-  const apart = info.pair !== undefined && state.cmp === 'diff';
+  // The clocks of two runs tell nothing of their difference; iterations do. A and B
+  // have the same axis, so that they replace each other.
+  const apart = info.pair !== undefined;
   const named = columnOf(info, state.axis);
   return (
-    (apart && named?.name === 'time' ? undefined : named) ??
+    (apart && state.cmp === 'diff' && named?.name === 'time' ? undefined : named) ??
     columnOf(info, apart ? 'iteration' : 'time') ??
     valueColumn(info) ??
     info.columns.find((c) => !isConstant(c))

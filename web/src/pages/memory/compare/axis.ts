@@ -1,5 +1,6 @@
-// One axis of two runs: A filled, B as a line of steps on one scale, the
-// difference below; of every metric A, B and B − A.
+// One axis of two runs: one filled, the other as a line of steps on one scale, the
+// difference below; of every metric A, B and B − A. Whether A, B or the difference
+// is shown, all have the same places and scales.
 import { barPaint, changeColor } from '../../../base/change';
 import { count } from '../../../base/format';
 import type { Rect } from '../../../base/geometry';
@@ -7,7 +8,7 @@ import type { Renderer } from '../../../base/renderer';
 import { amountScale, PALE, type AmountScale } from '../../../base/scale';
 import { fit, type Font } from '../../../base/text';
 import type { AmountMap } from '../../../base/color';
-import { SELECTED, type AxisAnswer } from '../../../api/decode';
+import { ALL, SELECTED, type AxisAnswer } from '../../../api/decode';
 import type { StripAnswer, WindowAnswer } from '../../../api/wire';
 import type { Said, Table } from '../../../frame/view';
 import { titleOf } from '../../../state/axes';
@@ -26,7 +27,8 @@ const TINY: Font = { size: 8.5 };
 
 /** The other run on the same bins, and how much runs of one program differ. */
 export interface Before {
-  readonly answer: AxisAnswer; // of A
+  readonly answer: AxisAnswer; // of A, or of B if A is shown
+  readonly shown: 'a' | 'b' | 'diff';
   readonly strips: readonly (StripAnswer | undefined)[];
   readonly allowance: number;
   readonly why?: string | undefined; // values of A and B do not compare: both are shown, no difference
@@ -38,11 +40,25 @@ export class ChangeHistogramView extends HistogramView {
   }
 
   private get sides(): readonly [a: Uint32Array, b: Uint32Array] {
-    return [this.input.before.answer.counts[SELECTED], this.input.axis.answer.counts[SELECTED]];
+    const { axis, before } = this.input;
+    const [own, other] = [axis.answer.counts[SELECTED], before.answer.counts[SELECTED]];
+    return before.shown === 'a' ? [own, other] : [other, own];
+  }
+
+  private get alone(): boolean {
+    return this.input.before.shown !== 'diff';
   }
 
   protected override mostOf(): number {
-    return this.sides.reduce((most, counts) => counts.reduce((m, n) => Math.max(m, n), most), 1);
+    const { axis, before } = this.input;
+    return [axis.answer, before.answer].reduce(
+      (most, { counts }) => counts[ALL].reduce((m, n) => Math.max(m, n), most),
+      1,
+    );
+  }
+
+  protected override get notes(): readonly string[] {
+    return [this.input.before.shown === 'b' ? 'B filled, A line' : 'A filled, B line'];
   }
 
   protected override get tall(): number {
@@ -55,6 +71,9 @@ export class ChangeHistogramView extends HistogramView {
     const base = this.plot.y + this.tall;
     const middle = base + 2 + UNDER / 2;
     const steps: { to: 'move' | 'line'; x: number; y: number }[] = [];
+    const { shown } = this.input.before;
+    const outlined = shown === 'b' ? a : b;
+    if (this.alone) super.drawLayers(r);
     r.line(this.plot.x, base, this.plot.x + this.plot.w, base, { stroke: theme.hair, width: 1 });
     r.line(this.plot.x, middle, this.plot.x + this.plot.w, middle, { stroke: theme.line, width: 1 });
     const end = this.largest;
@@ -62,8 +81,9 @@ export class ChangeHistogramView extends HistogramView {
       const [na, nb] = [a[s.bin] ?? 0, b[s.bin] ?? 0];
       const [x, w] = [this.plot.x + s.from, s.till - s.from];
       const inner = w - (w > 3 ? Math.min(1, w * 0.1) : 0);
-      if (na > 0) r.rect({ x, y: this.y(na), w: inner, h: base - this.y(na) }, { fill: theme['rest-bar'] });
-      const y = nb > 0 ? this.y(nb) : base;
+      if (na > 0 && !this.alone)
+        r.rect({ x, y: this.y(na), w: inner, h: base - this.y(na) }, { fill: theme['rest-bar'] });
+      const y = outlined[s.bin] ? this.y(outlined[s.bin]!) : base;
       const joined = Math.abs((steps.at(-1)?.x ?? -1) - x) < 1;
       steps.push({ to: joined ? 'line' : 'move', x, y }, { to: 'line', x: x + w, y });
       const d = nb - na;
@@ -73,7 +93,6 @@ export class ChangeHistogramView extends HistogramView {
       r.rect({ x, y: d > 0 ? middle - h : middle, w: inner, h }, paint);
     }
     if (steps.length > 0) r.path(steps, { stroke: theme.text, width: 1.3 });
-    r.text('A filled, B line', 12, this.plot.y + 36, { font: SMALL, fill: theme.muted });
     const below = this.input.before.why ? 'not compared' : `B − A ± ${count(end)}`;
     r.text(below, this.plot.x - 8, middle, {
       font: SMALL,
@@ -89,6 +108,7 @@ export class ChangeHistogramView extends HistogramView {
   }
 
   override describe(m: HistogramMark): Said {
+    if (this.alone) return super.describe(m);
     const [na, nb] = this.sides.map((s) => s[m.bin] ?? 0) as [number, number];
     const { why } = this.input.before;
     const noise = beyondNoise(na, nb, this.input.before) ? '' : ' · within noise';
@@ -100,6 +120,7 @@ export class ChangeHistogramView extends HistogramView {
   }
 
   override rows(): Table {
+    if (this.alone) return super.rows();
     const [a, b] = this.sides;
     const rows = this.layout.slots.map(({ bin }) => {
       const [na, nb] = [a[bin] ?? 0, b[bin] ?? 0];
@@ -115,6 +136,7 @@ export class ChangeHistogramView extends HistogramView {
   }
 
   override summary(): string {
+    if (this.alone) return super.summary();
     const { answer, column } = this.input.axis;
     const { why } = this.input.before;
     const end = why ? `no difference: ${why}` : `largest difference ${count(this.largest)} samples`;
@@ -122,20 +144,28 @@ export class ChangeHistogramView extends HistogramView {
   }
 }
 
-/** A metric of both runs over the same windows: A, B, and the difference below. */
-class ChangeStrip extends Strip {
-  override readonly scale: AmountScale | undefined; // over both runs
-  readonly end: number; // the largest difference of a window
+/** A metric of one of two runs, on the scale of both. */
+class SideStrip extends Strip {
+  override readonly scale: AmountScale | undefined;
 
   constructor(
     answer: StripAnswer,
-    private readonly before: StripAnswer | undefined,
+    protected readonly before: StripAnswer | undefined,
     least: number,
     axis: AxisPlaces,
   ) {
     super(answer, least, axis);
     const windows = [...answer.windows, ...(before?.windows ?? [])];
     this.scale = amountScale(windows.flatMap((w) => (w.value === null || this.few(w) ? [] : [w.value])));
+  }
+}
+
+/** A metric of both runs over the same windows: A, B, and the difference below. */
+class ChangeStrip extends SideStrip {
+  readonly end: number; // the largest difference of a window
+
+  constructor(answer: StripAnswer, before: StripAnswer | undefined, least: number, axis: AxisPlaces) {
+    super(answer, before, least, axis);
     this.end = Math.max(1e-9, ...answer.windows.map((_, i) => Math.abs(this.change(i) ?? 0)));
   }
 
@@ -207,11 +237,12 @@ export class ChangeGuidedView extends GuidedView {
   }
 
   protected override makeStrip(i: number, axis: AxisPlaces): Strip {
-    return new ChangeStrip(this.input.strips[i]!, this.input.before.strips[i], this.input.least, axis);
+    const { before, least, strips } = this.input;
+    const Shown = before.shown === 'diff' ? ChangeStrip : SideStrip;
+    return new Shown(strips[i]!, before.strips[i], least, axis);
   }
 
   protected override drawStrip(r: Renderer, s: Strip, i: number): void {
-    if (!(s instanceof ChangeStrip)) return;
     const box = this.stripBox(i);
     const { muted, text } = r.theme;
     r.text(fit(s.title, GUTTER - 22, STRONG, r.measure), 12, box.y, { font: STRONG, fill: text });
@@ -221,6 +252,7 @@ export class ChangeGuidedView extends GuidedView {
       (b) => ({ x: box.x + b.from, y: box.y, w: Math.max(1, b.till - b.from - 1), h: box.h }),
       this.input.map,
     );
+    if (!(s instanceof ChangeStrip)) return;
     ['A', 'B', 'Δ'].forEach((letter, k) =>
       r.text(letter, box.x - 4, box.y + 1 + 9 * k, { font: TINY, fill: muted, align: 'right' }),
     );
@@ -228,6 +260,7 @@ export class ChangeGuidedView extends GuidedView {
   }
 
   override rows(): Table {
+    if (this.input.before.shown !== 'diff') return super.rows();
     const bins = this.histogram.rows();
     const windows = this.measured.flatMap((s) => (s instanceof ChangeStrip ? s.table() : []));
     return { head: bins.head, rows: [...windows, ...bins.rows] };

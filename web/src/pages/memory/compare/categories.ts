@@ -24,11 +24,8 @@ const BARS = 96;
 const CHANGE = 92; // px of the bar from the centre line
 const SIGNED = 64;
 
-export class ChangeCategoriesView extends CategoriesView {
-  constructor(protected override readonly input: ChangeCategoriesInput) {
-    super(input);
-  }
-
+/** Rows lie where they do in the difference, whichever run is shown. */
+abstract class PairCategoriesView extends CategoriesView {
   protected override get width(): number {
     return NAME + NUMBERS + BARS + CHANGE + SIGNED + 16;
   }
@@ -43,14 +40,51 @@ export class ChangeCategoriesView extends CategoriesView {
     this.visible((_, box) => {
       if (box.x === above) return;
       above = box.x;
-      const put = (text: string, x: number, align: 'left' | 'right'): void =>
-        r.text(text, x, 10, { font: HEAD, fill: r.theme.muted, align });
-      const x = box.x + NAME;
-      put('A', x + NUMBERS / 2 - 4, 'right');
-      put('B', x + NUMBERS - 4, 'right');
-      put('A □ B ■ one scale', x + NUMBERS + 4, 'left');
-      put(this.input.why ? 'not compared' : `B − A ± ${count(this.end)}`, box.x + box.w, 'right');
+      this.drawHead(box, (text, x, align) => r.text(text, x, 10, { font: HEAD, fill: r.theme.muted, align }));
     });
+  }
+
+  protected abstract drawHead(box: Rect, put: Put): void;
+}
+
+type Put = (text: string, x: number, align: 'left' | 'right') => void;
+
+/** One of two runs, the other as outlines. */
+export class SideCategoriesView extends PairCategoriesView {
+  constructor(
+    input: CategoriesInput,
+    private readonly side: 'A' | 'B',
+  ) {
+    super(input);
+  }
+
+  protected override drawHead(box: Rect, put: Put): void {
+    const head = this.side === 'A' ? 'A filled, B outlined, one scale' : 'B filled, A outlined, one scale';
+    put(this.side, this.numberX(box), 'right');
+    put(head, this.barsOf(box).x, 'left');
+  }
+
+  /** Each run has its numbers where the difference has them. */
+  protected override numberX(box: Rect): number {
+    return box.x + NAME + (this.side === 'A' ? NUMBERS / 2 : NUMBERS) - 4;
+  }
+
+  protected override barsOf(box: Rect): { readonly x: number; readonly w: number } {
+    return { x: box.x + NAME + NUMBERS + 4, w: BARS + CHANGE + SIGNED };
+  }
+}
+
+export class ChangeCategoriesView extends PairCategoriesView {
+  constructor(protected override readonly input: ChangeCategoriesInput) {
+    super(input);
+  }
+
+  protected override drawHead(box: Rect, put: Put): void {
+    const x = box.x + NAME;
+    put('A', x + NUMBERS / 2 - 4, 'right');
+    put('B', x + NUMBERS - 4, 'right');
+    put('A □ B ■ one scale', x + NUMBERS + 4, 'left');
+    put(this.input.why ? 'not compared' : `B − A ± ${count(this.end)}`, box.x + box.w, 'right');
   }
 
   private sides(bin: number): readonly [a: number, b: number] {

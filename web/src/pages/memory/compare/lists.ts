@@ -107,6 +107,11 @@ export class ChangeListsView implements KeptView<ListMark> {
     return (list * this.size.w) / this.input.lists.length;
   }
 
+  /** Where the text of a list begins, as in the ranking of one run. */
+  private from(list: number): number {
+    return this.left(list) + (list === 0 ? PAD : PAD / 2);
+  }
+
   private get width(): number {
     return this.size.w / this.input.lists.length;
   }
@@ -117,7 +122,7 @@ export class ChangeListsView implements KeptView<ListMark> {
 
   private drawList(r: Renderer, l: ChangeList, list: number): void {
     const { theme } = r;
-    const x = this.left(list) + PAD;
+    const x = this.from(list);
     const right = this.left(list) + this.width - (list + 1 === this.input.lists.length ? PAD : 6);
     const names = shortNames(this.rowsOf[list]!);
     const title = names.file ? `line in ${names.file}` : l.title;
@@ -213,7 +218,7 @@ export class ChangeListsView implements KeptView<ListMark> {
         const term = this.input.lists[list]!.term(row);
         if (!term || textOf(term) !== hovered) return;
         r.rect(
-          { x: this.left(list) + PAD - 5, y: HEAD + k * ROW + 0.5, w: this.width - PAD - 2, h: ROW - 1 },
+          { x: this.from(list) - 5, y: HEAD + k * ROW + 0.5, w: this.width - PAD - 2, h: ROW - 1 },
           { stroke: r.theme.hover, width: 1.5, dash: [4, 2] },
           3,
         );

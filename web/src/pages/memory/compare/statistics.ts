@@ -320,14 +320,12 @@ function linesOf({ a, b, column, timeUnit, why }: ChangeStatisticsInput): Line[]
   const lines: Line[] = [{ name: 'samples', a: a.samples, b: b.samples, write: count, counted: true }];
   const span = (s: StatAnswer | undefined): number | undefined =>
     s && s.counts[SELECTED]! > 0 ? s.max[SELECTED]! - s.min[SELECTED]! : undefined;
-  if (a.span && b.span)
-    lines.push({
-      name: 'time span',
-      a: span(a.span),
-      b: span(b.span),
-      write: spanIn(timeUnit),
-    });
-  if (!column || !a.stat || !b.stat || why) return lines;
+  // Last: the others stand where they do in A and in B.
+  const spans =
+    a.span && b.span
+      ? [{ name: 'time span', a: span(a.span), b: span(b.span), write: spanIn(timeUnit) }]
+      : [];
+  if (!column || !a.stat || !b.stat || why) return [...lines, ...spans];
   const of = (
     name: string,
     get: (s: StatAnswer) => number,
@@ -366,5 +364,5 @@ function linesOf({ a, b, column, timeUnit, why }: ChangeStatisticsInput): Line[]
       ),
     ),
   );
-  return lines;
+  return [...lines, ...spans];
 }

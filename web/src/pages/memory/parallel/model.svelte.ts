@@ -2,7 +2,7 @@
 // the metric strips beside them, and the view made of both. It changes nothing
 // but the questions it asks.
 import { onDestroy, untrack } from 'svelte';
-import { SELECTED, selectionHovered, type PairAnswer } from '../../../api/decode';
+import { ALL, SELECTED, selectionHovered, type PairAnswer } from '../../../api/decode';
 import type { Axis, Info } from '../../../api/wire';
 import { layerRatio, pictureOf } from '../../../base/canvas';
 import { baseName } from '../../../base/format';
@@ -20,7 +20,7 @@ import { guideOptions } from '../guideoptions';
 import { subtitle, type AxisInput } from '../views/axis';
 import type { AxisStrips, WindowMark } from '../views/axisstrip';
 import { KeptLines, linesWide, type Strength } from '../views/density';
-import { addAxes, comparable, showsChange, unlike } from '../compare/sides';
+import { addAxes, besideAxis, comparable, showsChange, unlike } from '../compare/sides';
 import type * as ChangeParallel from '../compare/parallel';
 import { foldAxis, foldCounts, KeptFolds } from '../views/fold';
 import type { TimeGap } from '../views/gaps';
@@ -46,6 +46,7 @@ export interface AxisDrag {
 interface Folded {
   readonly sides: ReadonlyMap<string, ChangeParallel.AxisSides>; // of two runs, by axis
   readonly cells: ReadonlyMap<string, readonly [a: PairAnswer, b: PairAnswer]>;
+  readonly beside: ReadonlyMap<string, PairAnswer>; // of the other of two runs
   readonly inputs: ReadonlyMap<string, AxisInput>;
   readonly order: readonly string[];
   readonly pairs: ReadonlyMap<string, PairAnswer>;
@@ -94,12 +95,14 @@ export class ParallelModel {
     if (!mine || !info || size.h === 0) return undefined;
     const groups = cpuGroups(info);
     const most = Math.max(3, Math.floor((size.h - 56) / SLOT));
-    const before = showsChange(this.desk.snap) ? this.desk.snap.other?.parts.get('parallel') : undefined;
+    const other = this.desk.snap.other?.parts.get('parallel'); // of two runs
+    const before = showsChange(this.desk.snap) ? other : undefined;
     const parts = mine.axes.flatMap((own, k) => {
       const column = columnOf(info, own.column);
       if (!column) return [];
       const a = before?.axes[k];
-      const raw = a ? addAxes(a, own) : own;
+      const beside = other?.axes[k];
+      const raw = a ? addAxes(a, own) : beside ? besideAxis(own, beside) : own;
       const fold = isFolded(column) ? foldAxis(raw, this.weights(column.name), most) : undefined;
       const answer = fold?.answer ?? raw;
       const input: AxisInput = {
@@ -116,30 +119,43 @@ export class ParallelModel {
       return [{ input, map: fold?.map, sides }];
     });
     const pairs = new Map<string, PairAnswer>();
+    const [mineOf, otherOf] = this.link.cmp === 'a' ? ['A', 'B'] : ['B', 'A']; // kept for when it is shown again
     const cells = new Map<string, readonly [a: PairAnswer, b: PairAnswer]>();
+    const beside = new Map<string, PairAnswer>();
     mine.pairs.forEach((p, i) => {
       const [l, r] = [parts[i], parts[i + 1]];
       if (!l || !r) return;
       const between = `${l.input.column.name} ${r.input.column.name}`;
-      pairs.set(between, folds.pair(between, p, l.map, r.map));
-      const a = before?.pairs[i];
-      if (a && !l.sides?.why && !r.sides?.why)
-        cells.set(between, [folds.pair(`${between} A`, a, l.map, r.map), pairs.get(between)!]);
+      pairs.set(between, folds.pair(`${between} ${mineOf}`, p, l.map, r.map));
+      const o = other?.pairs[i];
+      if (!o) return;
+      beside.set(between, folds.pair(`${between} ${otherOf}`, o, l.map, r.map));
+      if (before && !l.sides?.why && !r.sides?.why)
+        cells.set(between, [beside.get(between)!, pairs.get(between)!]);
     });
     return {
       sides: new Map(parts.flatMap((p) => (p.sides ? [[p.input.column.name, p.sides] as const] : []))),
       cells,
+      beside,
       inputs: new Map(parts.map((p) => [p.input.column.name, p.input])),
       order: parts.map((p) => p.input.column.name),
       pairs,
     };
   });
 
+  /** Of two runs what both weigh: names stay where they are when A and B replace each other. */
   private weights(column: string): ReadonlyMap<string, number> | undefined {
-    const g = this.answers.get(`weight:${column}`)?.groups[0];
-    if (!g || !this.info) return undefined;
-    const values = valueColumn(this.info) ? g.sums[0] : g.counts[0];
-    return new Map(g.keys[0]!.map((k, i) => [k, values[i] ?? 0]));
+    const { info } = this;
+    const runs = [this.answers, this.desk.snap.other?.parts].flatMap(
+      (parts) => parts?.get(`weight:${column}`)?.groups[0] ?? [],
+    );
+    if (runs.length === 0 || !info) return undefined;
+    const sum = new Map<string, number>();
+    for (const g of runs) {
+      const values = valueColumn(info) ? g.sums[ALL] : g.counts[ALL];
+      g.keys[0]!.forEach((k, i) => sum.set(k, (sum.get(k) ?? 0) + (values[i] ?? 0)));
+    }
+    return sum;
   }
 
   // ---- words ----
@@ -210,6 +226,7 @@ export class ParallelModel {
     const input = {
       axes: inputs,
       pairs: between.map((b) => data.pairs.get(b)),
+      beside: between.map((b) => data.beside.get(b)),
       size,
       measure: pageMeasure(),
       selected: this.selected,

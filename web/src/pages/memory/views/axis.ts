@@ -72,7 +72,7 @@ export class AxisLayout {
 
   private lay(): Slot[] {
     const { answer: a } = this.input;
-    const absent = a.missing && (a.counts[ALL][a.bins] ?? 0) > 0;
+    const absent = a.missing && (extent(a)[a.bins] ?? 0) > 0;
     const room = Math.max(1, this.length - (absent ? ABSENT_GAP + ABSENT_SLOT : 0));
     const slots = this.named ? this.layNames(room) : this.layBins(room);
     if (absent) {
@@ -125,7 +125,7 @@ export class AxisLayout {
         .map((g) => g.map((v) => binOf.get(v)).filter((b) => b !== undefined))
         .filter((g) => g.length > 0);
       const seen = new Set(known.flat());
-      const rest = all.filter((b) => !seen.has(b) && (a.counts[ALL][b] ?? 0) > 0);
+      const rest = all.filter((b) => !seen.has(b) && (extent(a)[b] ?? 0) > 0);
       return rest.length > 0 ? [...known, rest] : known;
     }
     if (column.name === 'level') {
@@ -338,6 +338,12 @@ export class AxisLayout {
     const grain = whole || this.input.column.kind === 'time' ? Math.max(1, unit) : unit;
     return Number((Math.round(v / grain) * grain).toPrecision(15));
   }
+}
+
+/** Samples of each bin: of two runs the larger number, for places and scales of both. */
+export function extent(a: AxisAnswer): Uint32Array {
+  const [own, other] = [a.counts[ALL], a.beside?.[ALL]];
+  return other ? own.map((n, i) => Math.max(n, other[i] ?? 0)) : own;
 }
 
 /** Whether each bin holds exactly one whole value, as CPUs do. */

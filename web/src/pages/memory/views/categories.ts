@@ -2,12 +2,12 @@
 // samples. In order of appearance, of rank, or of the names themselves.
 import { count } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
-import type { Renderer } from '../../../base/renderer';
+import type { Paint, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import { ALL, HOVERED, SELECTED } from '../../../api/decode';
 import { same, type Term } from '../../../state/selection';
 import { titleOf } from '../../../state/axes';
-import { axisBasis, AxisLayout, type AxisInput } from './axis';
+import { axisBasis, AxisLayout, extent, type AxisInput } from './axis';
 import type { KeptView, Said, Table } from '../../../frame/view';
 
 export interface CategoriesInput {
@@ -46,7 +46,7 @@ export class CategoriesView implements KeptView<CategoryMark> {
   }
 
   protected mostOf(): number {
-    return Math.max(1, ...this.input.axis.answer.counts[ALL]);
+    return Math.max(1, ...extent(this.input.axis.answer));
   }
 
   /** Px above the rows. */
@@ -101,13 +101,14 @@ export class CategoriesView implements KeptView<CategoryMark> {
   }
 
   protected drawRow(r: Renderer, bin: number, box: Rect): void {
-    const { counts } = this.input.axis.answer;
+    const { beside, counts } = this.input.axis.answer;
     const [all, selected] = [counts[ALL][bin] ?? 0, counts[SELECTED][bin] ?? 0];
     const ink = selected > 0 ? r.theme.text : r.theme.muted;
     this.drawName(r, bin, box, ink);
-    this.bar(r, box, all, r.theme['rest-bar']);
-    this.bar(r, box, selected, r.theme.selected);
-    r.text(count(selected), box.x + box.w, box.y + 10, { font: BODY, fill: ink, align: 'right' });
+    this.bar(r, box, all, { fill: r.theme['rest-bar'] });
+    this.bar(r, box, selected, { fill: r.theme.selected });
+    this.bar(r, box, beside?.[SELECTED][bin] ?? 0, { stroke: r.theme.muted, width: 1 });
+    r.text(count(selected), this.numberX(box), box.y + 10, { font: BODY, fill: ink, align: 'right' });
   }
 
   protected drawName(r: Renderer, bin: number, box: Rect, ink: string): void {
@@ -115,15 +116,24 @@ export class CategoriesView implements KeptView<CategoryMark> {
     r.text(fit(label, NAME - 6, BODY, r.measure), box.x, box.y + 10, { font: BODY, fill: ink });
   }
 
-  private bar(r: Renderer, box: Rect, n: number, fill: string, least = 0): void {
-    const room = box.w - NAME - 52;
-    if (n > 0)
-      r.rect({ x: box.x + NAME, y: box.y + 3, w: Math.max(least, (room * n) / this.most), h: 14 }, { fill });
+  private bar(r: Renderer, box: Rect, n: number, paint: Paint, least = 0): void {
+    const { x, w } = this.barsOf(box);
+    if (n > 0) r.rect({ x, y: box.y + 3, w: Math.max(least, (w * n) / this.most), h: 14 }, paint);
+  }
+
+  /** Where the number of a row ends. */
+  protected numberX(box: Rect): number {
+    return box.x + box.w;
+  }
+
+  /** The room for the bars of a row. */
+  protected barsOf(box: Rect): { readonly x: number; readonly w: number } {
+    return { x: box.x + NAME, w: box.w - NAME - 52 };
   }
 
   drawHover(r: Renderer): void {
     const hovered = this.input.axis.answer.counts[HOVERED];
-    this.visible((bin, box) => this.bar(r, { ...box }, hovered[bin] ?? 0, r.theme.hover, 2));
+    this.visible((bin, box) => this.bar(r, box, hovered[bin] ?? 0, { fill: r.theme.hover }, 2));
   }
 
   hitTest(p: Point): CategoryMark | undefined {

@@ -23,7 +23,9 @@ export function foldAxis(
   const labels =
     a.labels.length > 0 ? a.labels : Array.from({ length: a.bins }, (_, i) => String(valueOfBin(a, i)));
   const beyond = a.more > 0 ? a.bins - 1 : -1; // the engine's own "n more"
-  const rows = a.counts[ALL];
+  // Of two runs the samples of both, whichever is shown.
+  const other = a.beside?.[ALL];
+  const rows = other ? a.counts[ALL].map((n, i) => n + (other[i] ?? 0)) : a.counts[ALL];
   const present = labels.map((_, i) => i).filter((i) => i !== beyond && i < a.bins && (rows[i] ?? 0) > 0);
   const weight = (i: number): number => weights?.get(labels[i]!) ?? (weights ? 0 : rows[i]!);
   present.sort((p, q) => weight(q) - weight(p) || rows[q]! - rows[p]! || p - q);
@@ -44,6 +46,7 @@ export function foldAxis(
       more,
       bins,
       counts: layered((l) => foldCounts(a.counts[l], map, bins + 1)),
+      ...(a.beside && { beside: layered((l) => foldCounts(a.beside![l], map, bins + 1)) }),
     },
     map,
   };

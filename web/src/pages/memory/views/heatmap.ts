@@ -34,6 +34,7 @@ export interface HeatGrid {
 
 export interface HeatmapInput {
   readonly grid: HeatGrid;
+  readonly beside?: HeatGrid | undefined; // of the other of two runs: colours of both have one scale
   readonly value: HeatValue;
   readonly time: ColumnInfo;
   readonly by: ColumnInfo;
@@ -80,7 +81,9 @@ export class HeatmapView implements KeptView<HeatMark> {
       this.plot.w,
       true,
     );
-    const values = Array.from(grid.samples, (_, i) => this.valueOf(i)).filter((v) => v !== undefined);
+    const values = [grid, ...(input.beside ? [input.beside] : [])].flatMap((g) =>
+      Array.from(g.samples, (_, i) => this.valueOf(i, g)).filter((v) => v !== undefined),
+    );
     this.scale = amountScale(values);
   }
 

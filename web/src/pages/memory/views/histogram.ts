@@ -89,7 +89,7 @@ export class HistogramView implements View<HistogramMark> {
     const { theme } = r;
     const { answer } = this.input.axis;
     r.text('samples', 12, this.plot.y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
-    const lines = this.binLines(r.measure);
+    const lines = [...this.binLines(r.measure), ...this.notes];
     lines.forEach((line, i) =>
       r.text(line, 12, this.plot.y + 22 + 14 * i, { font: SMALL, fill: theme.muted }),
     );
@@ -104,6 +104,11 @@ export class HistogramView implements View<HistogramMark> {
       const text = `${count(answer.below + answer.above)} beyond the range`;
       r.text(text, 12, this.plot.y + 24 + 14 * lines.length, { font: SMALL, fill: theme.muted });
     }
+  }
+
+  /** Lines below the number of bins. */
+  protected get notes(): readonly string[] {
+    return [];
   }
 
   protected drawLayers(r: Renderer): void {

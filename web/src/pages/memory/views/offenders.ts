@@ -55,6 +55,7 @@ export interface Row {
   readonly term: Term | undefined;
   readonly values: readonly [all: number, selected: number, hovered: number];
   readonly samples: readonly [number, number, number];
+  readonly beside: number; // of the other of two runs, selected
 }
 
 const PAD = 12;
@@ -78,7 +79,7 @@ export class OffendersView implements KeptView<OffenderMark> {
     const w = (input.size.w - 2 * PAD - 12 * (n - 1)) / n;
     this.boxes = input.lists.map((_, i) => ({ x: PAD + i * (w + 12), y: 2, w, h: input.size.h - 2 }));
     this.largest = this.lists.map((rows) =>
-      Math.max(0, ...rows.filter((r) => r.kind === 'group').map((r) => r.values[SELECTED])),
+      Math.max(0, ...rows.filter((r) => r.kind === 'group').flatMap((r) => [r.values[SELECTED], r.beside])),
     );
     this.whole = input.by === 'samples' ? input.whole.samples : input.whole.latency;
   }
@@ -154,6 +155,9 @@ export class OffendersView implements KeptView<OffenderMark> {
     }
     const w = this.barWidth(list, row.values[SELECTED], box);
     if (w > 0) r.rect({ x: box.x, y, w, h: 20 }, { fill: theme['selected-bar'] }, 2);
+    const other = this.barWidth(list, row.beside, box);
+    if (other > 0)
+      r.rect({ x: box.x + 0.5, y: y + 0.5, w: other, h: 19 }, { stroke: theme.muted, width: 1 }, 2);
     if (row.term && this.input.chosen.some((c) => same(c, row.term!)))
       r.rect({ x: box.x, y: y + 0.5, w: box.w, h: 19 }, { stroke: theme.selected, width: 1.5 }, 2);
     const first = index === this.lists[list]!.findIndex((x) => x.kind === 'group');
@@ -272,7 +276,7 @@ export class OffendersView implements KeptView<OffenderMark> {
           valued ? String(sum / valued) : '',
           this.input.whole.latency ? String((100 * sum) / this.input.whole.latency) : '',
         ];
-      });
+      }).filter((_, i) => g.counts[ALL][i]! > 0); // others are only in the other of two runs
     });
     return { head, rows };
   }
@@ -297,7 +301,11 @@ export function wholeOf(lists: readonly RankedList[], totals: Answers | undefine
 }
 
 /** The amounts of group i in each layer. */
-export function amounts(g: GroupAnswer, i: number, by: RankBy): [number, number, number] {
+export function amounts(
+  g: Pick<GroupAnswer, 'counts' | 'sums' | 'valued'>,
+  i: number,
+  by: RankBy,
+): [number, number, number] {
   const one = (l: 0 | 1 | 2): number => {
     if (by === 'samples') return g.counts[l][i] ?? 0;
     const sum = g.sums[l][i] ?? 0;
@@ -337,7 +345,7 @@ function rowsOf(list: RankedList, g: GroupAnswer, by: RankBy): Row[] {
   // What the selection leaves out follows in the order of everything, so that it can still be added.
   const named = groups
     .filter((r) => r.kind === 'group')
-    .sort((p, q) => q.values[SELECTED] - p.values[SELECTED] || q.values[ALL] - p.values[ALL]);
+    .sort((p, q) => weight(q) - weight(p) || q.values[ALL] - p.values[ALL]);
   const nameless = merged(
     groups.filter((r) => r.kind === 'nameless'),
     list.nameless,
@@ -350,8 +358,13 @@ function rowsOf(list: RankedList, g: GroupAnswer, by: RankBy): Row[] {
   }
   if (files.size <= 1) return [...named, ...nameless];
   const heads = [...files].map(([file, rows]) => ({ head: fileRow(file, rows, by), rows }));
-  heads.sort((p, q) => q.head.values[SELECTED] - p.head.values[SELECTED]);
+  heads.sort((p, q) => weight(q.head) - weight(p.head));
   return [...heads.flatMap(({ head, rows }) => [head, ...rows]), ...nameless];
+}
+
+/** What a row is ranked by: of two runs by both, so that it stays where it is. */
+function weight(r: Row): number {
+  return r.values[SELECTED] + r.beside;
 }
 
 function groupRow(list: RankedList, g: GroupAnswer, i: number, by: RankBy): Row {
@@ -370,6 +383,7 @@ function groupRow(list: RankedList, g: GroupAnswer, i: number, by: RankBy): Row 
     term,
     values: amounts(g, i, by),
     samples: samplesOf(g, i),
+    beside: g.beside ? amounts(g.beside, i, by)[SELECTED] : 0,
   };
 }
 
@@ -389,7 +403,7 @@ function merged(rows: readonly Row[], text: string): Row[] {
   return first ? [{ ...first, text, ...sumRows(rows, 'latency') }] : [];
 }
 
-function sumRows(rows: readonly Row[], by: RankBy): Pick<Row, 'values' | 'samples'> {
+function sumRows(rows: readonly Row[], by: RankBy): Pick<Row, 'values' | 'samples' | 'beside'> {
   const values: [number, number, number] = [0, 0, 0];
   const samples: [number, number, number] = [0, 0, 0];
   for (const r of rows) {
@@ -399,5 +413,6 @@ function sumRows(rows: readonly Row[], by: RankBy): Pick<Row, 'values' | 'sample
     }
   }
   if (by === 'mean') for (const l of [0, 1, 2] as const) values[l] /= Math.max(1, samples[l]);
-  return { values, samples };
+  const beside = rows.reduce((sum, r) => sum + r.beside, 0);
+  return { values, samples, beside: by === 'mean' ? beside / Math.max(1, rows.length) : beside };
 }

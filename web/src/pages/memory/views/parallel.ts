@@ -11,7 +11,7 @@ import { ALL, HOVERED, SELECTED, type PairAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
 import { rawName, titleOf } from '../../../state/axes';
 import { drawGaps, sayGaps } from './gaps';
-import { axisBasis, AxisLayout, type AxisInput, type Slot } from './axis';
+import { axisBasis, AxisLayout, extent, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from '../../../frame/badge';
 import { densityStrokes, inkOf, KeptLines, largestCell, type LineLayer, type Strength } from './density';
 import {
@@ -41,6 +41,7 @@ export interface Brush {
 export interface ParallelInput {
   readonly axes: readonly AxisInput[];
   readonly pairs: readonly (PairAnswer | undefined)[]; // pair i lies between axes i and i + 1
+  readonly beside?: readonly (PairAnswer | undefined)[]; // of the other of two runs: lines of both have one scale
   readonly size: Size;
   readonly measure: Measure;
   readonly selected: boolean; // something is selected: the rest is context
@@ -111,7 +112,7 @@ export class ParallelView implements KeptView<ParallelMark> {
     this.size = input.size;
     this.height = Math.max(40, input.size.h - HEAD - FOOT);
     this.columns = laid?.columns ?? layColumns(input, this.height);
-    this.most = laid?.most ?? largestCell(input.pairs, SELECTED);
+    this.most = laid?.most ?? largestCell(this.scaled, SELECTED);
   }
 
   get basis(): unknown {
@@ -149,6 +150,10 @@ export class ParallelView implements KeptView<ParallelMark> {
     );
   }
 
+  private get scaled(): readonly (PairAnswer | undefined)[] {
+    return [...this.input.pairs, ...(this.input.beside ?? [])];
+  }
+
   /** The largest number of samples a line stands for; the legend's right end. */
   get largest(): number {
     return this.most;
@@ -174,7 +179,7 @@ export class ParallelView implements KeptView<ParallelMark> {
   *lines(layer: LineLayer, theme: Theme): Generator<Strokes> {
     const { pairs, strength, ownHoverScale, restAlpha, selected, kept = new KeptLines() } = this.input;
     const ink = inkOf(layer, theme, restAlpha);
-    const most = layer === 'rest' ? largestCell(pairs, ALL) : this.most;
+    const most = layer === 'rest' ? largestCell(this.scaled, ALL) : this.most;
     // Lines of all samples, which lie behind the selection's or are all there is.
     const lasting = layer === 'rest' || (layer === 'selection' && !selected);
     for (const [i, pair] of pairs.entries()) {
@@ -219,6 +224,7 @@ export class ParallelView implements KeptView<ParallelMark> {
     for (const b of c.brushes) this.drawBrushGround(r, c, b);
     this.drawBars(r, c, ALL, theme['rest-bar']);
     this.drawBars(r, c, SELECTED, theme.selected);
+    this.drawBeside(r, c);
     r.line(c.axisX, this.top, c.axisX, this.top + this.height, { stroke: theme.line, width: 1 });
     drawGaps(r, c.layout, { x: c.axisX, y: this.top, w: c.x + c.w - c.axisX, h: this.height }, false);
     if (c.strip) drawAxisStrip(r, c.strip, stripArea(c, this.top, this.height), this.input.strips?.map);
@@ -269,6 +275,25 @@ export class ParallelView implements KeptView<ParallelMark> {
           dash: [2, 2],
         });
     }
+  }
+
+  /** The other of two runs is an outline, which bars of names have to themselves. */
+  private drawBeside(r: Renderer, c: AxisColumn): void {
+    const beside = c.layout.input.answer.beside?.[SELECTED];
+    if (!beside || c.most === 0) return;
+    const paint = { stroke: r.theme.muted, width: 1 };
+    const bars = c.layout.slots.map((s) => ({ s, bar: this.barRect(c, s, beside[s.bin] ?? 0) }));
+    const apart = ({ s }: (typeof bars)[number]): boolean => c.layout.named || s.kind === 'absent';
+    for (const b of bars) if (apart(b) && b.bar.w > 0) r.rect(b.bar, paint);
+    const steps = bars
+      .filter((b) => !apart(b))
+      .sort((p, q) => p.s.from - q.s.from)
+      .flatMap(({ s, bar }) => [s.from, s.till].map((at) => ({ x: bar.x + bar.w, y: this.top + at })));
+    if (steps.length > 0)
+      r.path(
+        steps.map((p, i) => ({ to: i === 0 ? ('move' as const) : ('line' as const), ...p })),
+        paint,
+      );
   }
 
   protected barRect(c: AxisColumn, s: Slot, n: number): Rect {
@@ -540,7 +565,7 @@ export function layColumns(input: ParallelInput, height: number): AxisColumn[] {
     const w = labels[i]! + bars + extra[i]!;
     const at = input.moving?.axis === i ? input.moving.x : x;
     x += w + Math.max(gap, 8);
-    const most = Math.max(0, ...layout.input.answer.counts[ALL]);
+    const most = Math.max(0, ...extent(layout.input.answer));
     const brushes = (input.brushes.get(layout.input.column.name) ?? []).flatMap((t) => brushOf(layout, t));
     return {
       x: at,

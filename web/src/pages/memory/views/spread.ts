@@ -4,7 +4,7 @@ import { count, percent } from '../../../base/format';
 import type { Point, Size } from '../../../base/geometry';
 import type { Paint, Renderer } from '../../../base/renderer';
 import type { Theme } from '../../../base/theme';
-import type { ColumnInfo, Latencies, LevelCount, Spread } from '../../../api/wire';
+import type { ColumnInfo, Latencies, LevelCount, Spread, Spreads } from '../../../api/wire';
 import { clauseOf, type Term } from '../../../state/selection';
 import { levelPaint, levelRank } from './levels';
 
@@ -116,4 +116,18 @@ export function groupName(by: readonly string[], g: Pick<Spread, 'label'>): stri
   const parts = g.label.map((k, i) => (by[i] === 'file' ? k.slice(k.lastIndexOf('/') + 1) : k));
   if (parts.every((p) => p === '')) return '(not recorded)';
   return parts.map((p) => p || '?').join(by[0] === 'symbol' ? '.' : ':');
+}
+
+/** The groups of one of two runs in an order of both, so that each stays where it is when the other is shown. */
+export function besideSpreads(own: Spreads, other: Spreads): Spreads {
+  const text = (g: Spread): string => g.label.join('\n');
+  const inOther = new Map(other.groups.map((g) => [text(g), g.samples]));
+  const inOwn = new Set(own.groups.map(text));
+  const only = other.groups.filter((g) => !inOwn.has(text(g)));
+  const both = (g: Spread): number => g.samples + (inOther.get(text(g)) ?? 0);
+  const empty = only.map((g): Spread => ({ label: g.label, samples: 0, levels: [], distribution: null }));
+  return {
+    ...own,
+    groups: [...own.groups, ...empty].sort((p, q) => both(q) - both(p) || (text(p) < text(q) ? -1 : 1)),
+  };
 }
