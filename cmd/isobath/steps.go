@@ -413,7 +413,11 @@ func (p *printer) gains(r *stepsAnswer) {
 		p.line("%3d  %s", g.Rank, head)
 		p.wrapped("     ", g.Text)
 		if g.LimitedBy != nil {
-			p.wrapped("     ", "then: "+g.LimitedBy.Text)
+			then := g.LimitedBy.Text
+			if n := g.LimitedBy.Rank; n <= len(r.Gains) {
+				then += fmt.Sprintf(" (%d)", n)
+			}
+			p.wrapped("     ", "then: "+then)
 		}
 	}
 	if n := len(r.Then); n > 1 {

@@ -86,8 +86,9 @@ type Causes struct {
 	scratch  *Times
 	arrival  *Times // the unchanged run with tasks that go to who is free; nil without a hub
 	path     []Edge
-	after    []int64 // bounds of a changed run
-	slack    []int64 // of the computation before each call; nil if unknown
+	after    []int64          // bounds of a changed run
+	slack    []int64          // of the computation before each call; nil if unknown
+	names    map[int32]string // of the entries that the report speaks of
 }
 
 // Closing is what the last collective of the run took on its way out; nothing

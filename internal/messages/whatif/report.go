@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -74,11 +75,15 @@ type ReportInstance struct {
 	Slack *int64 `json:"slack_ns"`
 }
 
-// ReportLimit names an entry in short.
+// ReportLimit names an entry in short, in words that no other entry of the report
+// has.
 type ReportLimit struct {
 	Rank      int     `json:"rank"`
 	Kind      string  `json:"kind"`
 	Operation string  `json:"operation,omitempty"`
+	Region    string  `json:"region,omitempty"` // the function around the call
+	File      string  `json:"file,omitempty"`
+	Line      uint32  `json:"line,omitempty"`
 	Processes []int32 `json:"processes"`
 	Text      string  `json:"text"`
 }
@@ -140,14 +145,16 @@ func (c *Causes) Report(top int, clocks Clocks) *Ranking {
 	c.slack = c.Graph.slack(c.Base)
 	r := &Ranking{Run: c.run(), Coverage: c.Graph.Coverage(clocks), Gains: []ReportGain{}, Then: []ReportThen{}}
 	quiet := c.quietRun()
+	var listed []int32
 	for k := range c.Entries {
-		if len(r.Gains) >= top {
-			break
+		if len(listed) < top && c.worthListing(&c.Entries[k]) {
+			listed = append(listed, int32(k))
 		}
-		if e := &c.Entries[k]; c.worthListing(e) {
-			c.quietGain(int32(k), quiet)
-			r.Gains = append(r.Gains, c.describe(int32(k)))
-		}
+	}
+	c.names = c.named(listed)
+	for _, k := range listed {
+		c.quietGain(k, quiet)
+		r.Gains = append(r.Gains, c.describe(k))
 	}
 	if quiet != nil {
 		r.Run.Undisturbed = c.Trace.NS(quiet.span)
@@ -268,18 +275,37 @@ func (c *Causes) operation(call int32) string {
 	return c.Trace.Regions[c.Trace.Calls.Region[call]].Short()
 }
 
-// place fills in where a call stands.
-func (c *Causes) place(r *ReportGain, call int32) {
+// source is where a call stands: the function around it, in short and in full, and
+// the line.
+type source struct {
+	region, name, file string
+	line               uint32
+}
+
+func (c *Causes) source(call int32) source {
 	t := c.Trace
-	r.Operation = c.operation(call)
+	var s source
 	if caller := t.Calls.Caller[call]; caller >= 0 {
 		g := &t.Regions[caller]
-		r.Region, r.Name, r.File, r.Line = g.Short(), g.Name, g.File, g.Line
+		s = source{g.Short(), g.Name, g.File, g.Line}
 	}
 	if t.Calls.Site != nil && t.Calls.Site[call] >= 0 {
 		site := t.Sites[t.Calls.Site[call]]
-		r.File, r.Line = site.File, site.Line
+		s.file, s.line = site.File, site.Line
 	}
+	return s
+}
+
+// at names a call with its place.
+func (c *Causes) at(call int32) string {
+	text, s := c.operation(call), c.source(call)
+	if s.region != "" && s.region != "PROGRAM" {
+		text += " in " + s.region
+	}
+	if s.file != "" {
+		text += fmt.Sprintf(" (%s:%d)", s.file, s.line)
+	}
+	return text
 }
 
 func (c *Causes) describe(k int32) ReportGain {
@@ -292,11 +318,10 @@ func (c *Causes) describe(k int32) ReportGain {
 		r.After = append(r.After, int(first)+1)
 	}
 	if e.Kind != ByStart {
-		c.place(&r, e.Call)
+		s := c.source(e.Call)
+		r.Operation, r.Region, r.Name, r.File, r.Line = c.operation(e.Call), s.region, s.name, s.file, s.line
 	}
-	amounts := make([]int64, 0, len(e.elements))
 	for n, id := range e.elements {
-		amounts = append(amounts, c.elements[id].amount)
 		if n < instances {
 			r.Instances = append(r.Instances, c.instance(&c.elements[id]))
 			if op := r.Instances[n].Op; op >= 0 {
@@ -310,11 +335,21 @@ func (c *Causes) describe(k int32) ReportGain {
 			r.Steps[0], r.Steps[1] = min(r.Steps[0], step), max(r.Steps[1], step)
 		}
 	}
-	slices.Sort(amounts)
-	r.Amount = ReportAmount{ns(e.Sum), ns(amounts[(len(amounts)-1)/2]), ns(amounts[(len(amounts)-1)*9/10]), ns(amounts[len(amounts)-1]), ns(e.OnPath)}
+	r.Amount = c.amount(e)
 	r.Evidence = c.evidence(&c.elements[e.elements[0]])
 	r.Text = c.sentence(&r, e)
 	return r
+}
+
+func (c *Causes) amount(e *Entry) ReportAmount {
+	ns := c.Trace.NS
+	amounts := make([]int64, len(e.elements))
+	for n, id := range e.elements {
+		amounts[n] = c.elements[id].amount
+	}
+	slices.Sort(amounts)
+	last := len(amounts) - 1
+	return ReportAmount{ns(e.Sum), ns(amounts[last/2]), ns(amounts[last*9/10]), ns(amounts[last]), ns(e.OnPath)}
 }
 
 func (c *Causes) instance(e *element) ReportInstance {
@@ -369,24 +404,79 @@ func (c *Causes) limit(k int32) *ReportLimit {
 	e := &c.Entries[k]
 	r := &ReportLimit{Rank: int(k) + 1, Kind: e.Kind.String(), Processes: e.Lines}
 	if e.Kind != ByStart {
-		r.Operation = c.operation(e.Call)
+		s := c.source(e.Call)
+		r.Operation, r.Region, r.File, r.Line = c.operation(e.Call), s.region, s.file, s.line
 	}
-	r.Text = c.short(e)
+	r.Text = c.names[k]
 	return r
 }
 
-// short names an entry in a few words.
-func (c *Causes) short(e *Entry) string {
+// named gives each entry that a report with these listed speaks of a name in a few
+// words: with its place only if another has the same without, and with its amount
+// if that does not tell them apart either.
+func (c *Causes) named(listed []int32) map[int32]string {
+	names := map[int32]string{}
+	add := func(entries ...int32) {
+		for _, k := range entries {
+			if k >= 0 {
+				names[k] = ""
+			}
+		}
+	}
+	add(listed...)
+	for _, k := range listed {
+		add(c.Entries[k].Next)
+		add(c.Entries[k].After...)
+	}
+	for _, round := range c.Then {
+		add(round.Next)
+		add(round.Remove...)
+	}
+	open := slices.Sorted(maps.Keys(names))
+	for _, name := range []func(k int32) string{c.short, c.shortAt, c.shortOf, c.numbered} {
+		same := map[string]int{}
+		for _, k := range open {
+			names[k] = name(k)
+			same[names[k]]++
+		}
+		open = slices.DeleteFunc(open, func(k int32) bool { return same[names[k]] == 1 })
+	}
+	return names
+}
+
+func (c *Causes) short(k int32) string {
+	return c.inShort(k, c.operation)
+}
+
+func (c *Causes) shortAt(k int32) string {
+	return c.inShort(k, c.at)
+}
+
+func (c *Causes) shortOf(k int32) string {
+	e := &c.Entries[k]
+	if step := c.stepOf(&c.elements[e.elements[0]]); e.Count == 1 && step >= 0 {
+		return fmt.Sprintf("%s at step %d", c.shortAt(k), step)
+	}
+	return c.shortAt(k) + ", " + c.amount(e).times(e.Count)
+}
+
+func (c *Causes) numbered(k int32) string {
+	return fmt.Sprintf("%s, cause %d", c.shortOf(k), k+1)
+}
+
+// inShort names an entry by its ranks and its call.
+func (c *Causes) inShort(k int32, call func(int32) string) string {
+	e := &c.Entries[k]
 	who := c.who(e.Lines)
 	switch e.Kind {
 	case ByComputation:
-		return fmt.Sprintf("%s before %s", who, c.operation(e.Call))
+		return fmt.Sprintf("%s before %s", who, call(e.Call))
 	case ByMessage:
-		return fmt.Sprintf(lagWords[c.lagKind(e)].short, c.operation(e.Call), who)
+		return fmt.Sprintf(lagWords[c.lagKind(e)].short, call(e.Call), who)
 	case ByCall:
-		return fmt.Sprintf("%s on %s", c.operation(e.Call), who)
+		return fmt.Sprintf("%s on %s", call(e.Call), who)
 	case ByCollective:
-		return fmt.Sprintf("%s, which leaves late on %s", c.operation(e.Call), who)
+		return fmt.Sprintf("%s, which leaves late on %s", call(e.Call), who)
 	}
 	return "the late beginning of " + who
 }
@@ -398,7 +488,7 @@ func (c *Causes) without(gone []int32, listed int) string {
 	for n, k := range gone {
 		names[n] = fmt.Sprint(k + 1)
 		if int(k) >= listed {
-			names[n] = c.short(&c.Entries[k])
+			names[n] = c.names[k]
 		}
 	}
 	text := "without " + strings.Join(names[:len(names)-1], ", ")
@@ -468,12 +558,9 @@ func (c *Causes) who(lines []int32) string {
 // sentence says who did what where, how often and by how much, with the numbers
 // it rests on.
 func (c *Causes) sentence(r *ReportGain, e *Entry) string {
-	at := r.Operation
-	if r.Region != "" && r.Region != "PROGRAM" {
-		at += " in " + r.Region
-	}
-	if r.File != "" {
-		at += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
+	at := ""
+	if e.Kind != ByStart {
+		at = c.at(e.Call)
 	}
 	if r.Count == 1 && r.Steps != nil {
 		at += fmt.Sprintf(" at step %d", r.Steps[0])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // TestTimes: the product in a sentence is what the delays add up to.
@@ -95,9 +96,12 @@ func TestEntriesDoNotContradictThemselves(t *testing.T) {
 				t.Errorf("%s: %q (waiting %+.3f, %+v): %s", name, r.Gains[k].Text, r.Gains[k].Waiting, r.Gains[k].Evidence, wrong)
 			}
 		}
+		if a, b := sameName(r); a != b {
+			t.Errorf("%s: entries %d and %d have one name", name, a, b)
+		}
 		for _, then := range r.Then {
 			for _, n := range then.Remove {
-				if short := c.short(&c.Entries[n-1]); n > len(r.Gains) && !strings.Contains(then.Text, short) {
+				if short := c.names[int32(n-1)]; n > len(r.Gains) && !strings.Contains(then.Text, short) {
 					t.Errorf("%s: %q, where %d are listed and number %d is %s", name, then.Text, len(r.Gains), n, short)
 				}
 			}
@@ -110,5 +114,96 @@ func TestEntriesDoNotContradictThemselves(t *testing.T) {
 	}
 	for seed := range uint64(20) {
 		check("random", simulate(t, 2+int(seed%7), func(p *mpiprog.Program) { random(p, seed, 40, nothing) }))
+	}
+}
+
+// sameName looks for two entries that a report names with the same words; 0 and 0
+// if there are none.
+func sameName(r *Ranking) (a, b int) {
+	names := map[string]int{}
+	look := func(l *ReportLimit) {
+		if l == nil || a != b {
+			return
+		}
+		if other, known := names[l.Text]; known && other != l.Rank {
+			a, b = other, l.Rank
+		}
+		names[l.Text] = l.Rank
+	}
+	for k := range r.Gains {
+		look(r.Gains[k].LimitedBy)
+	}
+	for _, then := range r.Then {
+		look(then.Next)
+	}
+	return a, b
+}
+
+// TestNamesOfOneRank: causes of one rank before one call are told apart by the line
+// of the call, and by their size if they are of one line too.
+func TestNamesOfOneRank(t *testing.T) {
+	// delays of rank 1 before a barrier that two lines of the source have
+	program := func(more func(round int) uint64, line func(round int) int32) *Ranking {
+		const rounds = 40
+		g := simulate(t, 4, func(p *mpiprog.Program) {
+			for round := range rounds {
+				for rank := range p.Size() {
+					p.Compute(rank, 5e6)
+					if rank == 1 {
+						p.Compute(rank, more(round))
+					}
+				}
+				p.Collective(mpiprog.World, mpiprog.Barrier)
+			}
+		})
+		g.Trace.Sites = []trace.Site{{File: "solve.c", Line: 12}, {File: "solve.c", Line: 40}}
+		g.Trace.Calls.Site = make([]int32, g.Len())
+		for p := range g.Lines() {
+			for round := range g.Start[p+1] - g.Start[p] {
+				g.Trace.Calls.Site[g.Start[p]+round] = line(int(round))
+			}
+		}
+		return ranked(t, g).Report(9, Clocks{})
+	}
+	named := func(r *Ranking) []string {
+		var names []string
+		for _, g := range r.Gains {
+			if g.LimitedBy != nil {
+				names = append(names, g.LimitedBy.Text)
+			}
+		}
+		for _, then := range r.Then {
+			if then.Next != nil {
+				names = append(names, then.Next.Text)
+			}
+		}
+		return names
+	}
+	for _, tt := range []struct {
+		name string
+		more func(round int) uint64
+		line func(round int) int32
+		want []string
+	}{
+		{"two lines", func(round int) uint64 { return map[int]uint64{10: 60e6, 11: 25e6, 20: 60e6, 21: 25e6}[round] }, func(round int) int32 { return int32(round % 2) },
+			[]string{"(solve.c:12)", "(solve.c:40)"}},
+		{"one line, two sizes", func(round int) uint64 { return map[int]uint64{10: 60e6, 20: 25e6}[round] }, func(int) int32 { return 0 },
+			[]string{"at step 10", "at step 20"}},
+	} {
+		r := program(tt.more, tt.line)
+		if a, b := sameName(r); a != b {
+			t.Errorf("%s: entries %d and %d have one name", tt.name, a, b)
+		}
+		names := named(r)
+		for _, want := range tt.want {
+			if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, want) }) {
+				t.Errorf("%s: %q, want one with %s", tt.name, names, want)
+			}
+		}
+		for _, g := range r.Gains {
+			if l := g.LimitedBy; l != nil && l.File != r.Gains[l.Rank-1].File || l != nil && l.Line != r.Gains[l.Rank-1].Line {
+				t.Errorf("%s: entry %d is at %s:%d, and at %s:%d where it limits", tt.name, l.Rank, r.Gains[l.Rank-1].File, r.Gains[l.Rank-1].Line, l.File, l.Line)
+			}
+		}
 	}
 }

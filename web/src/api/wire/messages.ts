@@ -290,11 +290,15 @@ export interface ReportInstance {
   readonly slack_ns: number | null;
 }
 
-// ReportLimit names an entry in short.
+// ReportLimit names an entry in short, in words that no other entry of the report
+// has.
 export interface ReportLimit {
   readonly rank: number;
   readonly kind: string;
   readonly operation?: string;
+  readonly region?: string; // the function around the call
+  readonly file?: string;
+  readonly line?: number;
   readonly processes: readonly number[];
   readonly text: string;
 }
