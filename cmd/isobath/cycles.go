@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -86,7 +87,7 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) (err 
 	if err != nil {
 		return err
 	}
-	src, format, err := formats.OpenRefs(path, os.Stdin)
+	src, format, err := formats.OpenRefs(path, parallel.Reader(ctx, os.Stdin))
 	if err != nil {
 		return err
 	}

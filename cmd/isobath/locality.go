@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/refset"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/term"
 )
 
@@ -36,7 +37,7 @@ func (f *localityFlags) add(cmd *cobra.Command, top int) {
 }
 
 func (f *localityFlags) open(ctx context.Context, path string) (*refset.Set, error) {
-	o := refset.Options{Where: f.where, Binary: f.binary, Objects: f.objects, Stdin: os.Stdin}
+	o := refset.Options{Where: f.where, Binary: f.binary, Objects: f.objects, Stdin: parallel.Reader(ctx, os.Stdin)}
 	var err error
 	if o.From, o.To, err = parseRange(f.span); err != nil {
 		return nil, err
