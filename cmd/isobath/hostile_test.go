@@ -16,9 +16,9 @@ import (
 	"github.com/isobath/isobath/internal/base/test"
 )
 
-// evil is a name that a terminal obeys: it sets the title, moves up, and begins a
-// sequence with one character.
-const evil = "f\x1b]0;owned\x07\x1b[1A\u009b2J\x7f"
+// evil is a name that a terminal obeys: it sets the title, moves up, begins a
+// sequence with one character, and turns the order of letters around.
+const evil = "f\x1b]0;owned\x07\x1b[1A\u009b2J\x7f\u202e\u2028"
 
 // hostileInputs writes files of every kind of data with such names.
 func hostileInputs(t *testing.T, folder string) {
@@ -108,7 +108,7 @@ func TestHostileNames(t *testing.T) {
 		"mesh":     {"a.csv --mesh mesh.vtk", "mesh.vtk"},
 		"diff":     {"a.csv b.csv", "a.csv b.csv --json", "a.csv b.csv --format github", "trace trace"},
 		"study":    {"a.csv b.csv", "a.csv b.csv --json"},
-		"export":   {"a.csv -o a.svg", "trace -o out.otf2"},
+		"export":   {"a.csv -o a.svg", "a.csv -o a.html", "trace -o out.otf2"},
 		"assembly": {"a.csv --function " + evil},
 		"callers":  {"a.csv --function " + evil + "0"},
 		"source":   {"a.csv " + evil + ".c:3", "a.csv other.c"},
@@ -137,6 +137,18 @@ func TestHostileNames(t *testing.T) {
 			t.Logf("%s %q: %.80q", verb, line, out)
 		}
 	}
+	for _, written := range []string{"a.svg", "a.html"} { // for people, who open them elsewhere
+		text, err := os.ReadFile(filepath.Join(folder, written))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := bytes.IndexFunc(text, obeyed); at >= 0 {
+			t.Errorf("%s holds %q", written, text[max(at-60, 0):min(at+60, len(text))])
+		}
+		if written == "a.html" && !bytes.Contains(text, []byte(`\u202e`)) {
+			t.Errorf("%s does not show a hostile name", written)
+		}
+	}
 	if shown < 20 {
 		t.Errorf("only %d answers show a hostile name: the test tries too little", shown)
 	}
@@ -150,7 +162,9 @@ func order(verb string) string {
 }
 
 // obeyed are the characters that a terminal obeys, but for line ends and tabs.
-func obeyed(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }
+func obeyed(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == '\u202e' || r == '\u2028')
+}
 
 // Whoever prints goes through say, note or the command's own output: nothing else
 // knows the files of the process.

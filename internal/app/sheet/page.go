@@ -7,6 +7,7 @@ import (
 	"html"
 	"io"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/memory/guide"
 )
 
@@ -29,7 +30,7 @@ func (p *page) put(format string, values ...any) {
 		case markup:
 			values[i] = string(v)
 		case string:
-			values[i] = html.EscapeString(v)
+			values[i] = html.EscapeString(term.Plain(v))
 		}
 	}
 	fmt.Fprintf(p, format, values...)

@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"io"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // SVG is a canvas that writes an SVG document.
@@ -48,7 +50,7 @@ func ramp(colours []Colour) string {
 
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
+	_ = xml.EscapeText(&b, []byte(term.Visible(s))) // a Builder does not fail
 	return b.String()
 }
 

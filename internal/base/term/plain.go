@@ -2,6 +2,7 @@ package term
 
 import (
 	"crypto/rand"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -11,7 +12,33 @@ import (
 
 // Plain is a text without the characters that a terminal obeys: names come from
 // files of strangers. Line ends and tabs stay.
-func Plain(text string) string { return strings.Map(plainRune, text) }
+func Plain(text string) string { return strings.Map(plainRune, Visible(text)) }
+
+// Visible is a text whose characters stand in the order in which they are read.
+// Those that turn the order of others around, so that one name looks like another,
+// and those that end a line where no line end is, are written as the escapes of
+// JSON, in which they stay what they are.
+func Visible(text string) string {
+	if !strings.ContainsFunc(text, misleads) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if misleads(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// misleads tells whether a character is an embedding, an override or an isolate of
+// a direction of writing, or a separator of lines or paragraphs. Letters that are
+// written from right to left need none of them.
+func misleads(r rune) bool {
+	return r >= '\u2028' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}
 
 func plainRune(r rune) rune {
 	if r != '\n' && r != '\t' && unicode.IsControl(r) {
@@ -27,7 +54,7 @@ func inLine(text string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, text)
+	}, Visible(text))
 }
 
 // Screen is standard output or standard error: what is written to it reaches the
@@ -100,7 +127,11 @@ func (s *Screen) next(out *[]byte, text []byte) int {
 		return 0
 	}
 	r, n := utf8.DecodeRune(text)
-	*out = utf8.AppendRune(*out, plainRune(r))
+	if misleads(r) {
+		*out = append(*out, Visible(string(r))...)
+	} else {
+		*out = utf8.AppendRune(*out, plainRune(r))
+	}
 	return n
 }
 

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,9 @@ var hostile = map[string]string{
 	"über \r gone":                "über \uFFFD gone",
 	"\x1b[2Jfile.c: no such file": "\uFFFD[2Jfile.c: no such file",
 	"raw \x9b2J":                  "raw \uFFFD2J",
+	"a\u202egpj.c":                `a\u202egpj.c`,
+	"\u2067x\u2069\u2028forged":   `\u2067x\u2069\u2028forged`,
+	"שלום and \u200fمرحبا":        "שלום and \u200fمرحبا",
 }
 
 func TestPlain(t *testing.T) {
@@ -75,6 +79,23 @@ func TestData(t *testing.T) {
 	defer file.Close()
 	if got := Data(NewScreen(file)); got != file {
 		t.Errorf("a file is written through %T", got)
+	}
+}
+
+// TestVisibleInJSON: what is made visible is the same name for whoever reads JSON.
+func TestVisibleInJSON(t *testing.T) {
+	const name = "a\u202egpj.c\u2066"
+	text, err := json.Marshal(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	s := NewScreen(&b)
+	s.Write(text)
+	s.Close()
+	var got string
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil || got != name || strings.ContainsFunc(b.String(), misleads) {
+		t.Errorf("%s reads %q, %v; want %q", b.String(), got, err, name)
 	}
 }
 
