@@ -71,6 +71,29 @@ func TestOneWay(t *testing.T) {
 	}
 }
 
+// bareReads may open files other than by base/plainfile, and why.
+var bareReads = map[string]string{
+	"internal/formats/perfdata/attribute.go": "what the kernel says of itself",
+}
+
+// TestDataIsPlain holds that files of strangers are opened in one way, which no
+// pipe or device holds up.
+func TestDataIsPlain(t *testing.T) {
+	eachFile(t, []string{"internal/data", "internal/formats"}, func(name string, set *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok || bareReads[name] != "" {
+				return true
+			}
+			from, ok := call.X.(*ast.Ident)
+			if ok && (from.Name == "os" || from.Name == "root") && (call.Sel.Name == "Open" || call.Sel.Name == "ReadFile") {
+				t.Errorf("%s: %s.%s; use plainfile, or say in ways_test.go why not", set.Position(call.Pos()), from.Name, call.Sel.Name)
+			}
+			return true
+		})
+	})
+}
+
 // bareWays finds what TestOneWay looks for, by position.
 func bareWays(file *ast.File) map[token.Pos]string {
 	found := map[token.Pos]string{}

@@ -10,6 +10,7 @@
 //
 //   - budget: the memory of the process, claimed before it is used
 //   - scratch: temporary files and folders, and what killed processes left of them
+//   - plainfile: files of data that are opened: no pipes, no devices
 //   - wholefile: files and folders that are whole or not there
 //   - term: progress, tables and colours of a terminal
 //   - parallel: loops and goroutines with an owner, a context and a recover

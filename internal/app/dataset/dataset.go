@@ -154,15 +154,18 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 	if err != nil {
 		return "", nil, noRoom(err)
 	}
-	remove = func() { os.RemoveAll(dir) }
+	claim, err := budget.TakeFor(ctx, dir, "standard input, which is kept in memory here, needs")
+	remove = func() {
+		os.RemoveAll(dir)
+		claim.Release()
+	}
 	path = filepath.Join(dir, "stdin")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	var f *os.File
 	if err == nil {
-		reading := parallel.Start(ctx, func(context.Context) error { return spool(f, r) })
-		select {
-		case <-reading.Done():
-			err = reading.Wait()
-		case <-ctx.Done(): // what is still being read goes to a file without a name
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if err == nil {
+		if err = spool(f, claim.Reader(parallel.Reader(ctx, r))); ctx.Err() != nil {
 			err = ctx.Err()
 		}
 	}
@@ -175,7 +178,7 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 
 func spool(f *os.File, r io.Reader) error {
 	_, err := io.Copy(f, r)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*budget.Exceeded)) {
 		err = noRoom(err)
 	}
 	return errors.Join(err, f.Close())

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -102,6 +105,51 @@ func TestPackedFiles(t *testing.T) {
 		if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "isobath-unpacked") {
 			t.Errorf("%s: error %v does not name the file", ext, err)
 		}
+	}
+}
+
+// What is packed in a file that nobody knows is told by its head: the rest may be
+// any number of zeros, and no disk is filled with them.
+func TestUnknownIsNotUnpacked(t *testing.T) {
+	files := packed(t, "zeros", strings.Repeat("\x00", 8<<20))
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	for ext, path := range files {
+		if _, err := Identify(path); !errors.Is(err, foreign.ErrUnknown) {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+}
+
+// What is unpacked, or kept of standard input, draws on the budget where temporary
+// files lie in memory.
+func TestTemporaryFilesInMemory(t *testing.T) {
+	var b strings.Builder // of rows that pack no better than real ones
+	b.WriteString("time,cpu,latency\n")
+	for i := range 200_000 {
+		fmt.Fprintf(&b, "%d,%d,%d\n", i*977, i*i%8, i*i*31%4096)
+	}
+	text := b.String()
+	files := packed(t, "a.csv", text)
+	test.FilesInMemory(t)
+	room := budget.New(1 << 20)
+	ctx := budget.With(t.Context(), room)
+	for _, ext := range []string{"gz", "zst", "xz"} {
+		if _, err := Load(ctx, files[ext], Options{}); !errors.As(err, new(*budget.Exceeded)) || !strings.Contains(err.Error(), "kept in memory") {
+			t.Errorf("%s: %v", ext, err)
+		}
+	}
+	if _, _, err := Spool(ctx, strings.NewReader(text)); !errors.As(err, new(*budget.Exceeded)) || strings.Contains(err.Error(), "TMPDIR") {
+		t.Errorf("standard input: %v", err)
+	}
+	if room.Used() != 0 {
+		t.Errorf("%d bytes are in use after all was refused", room.Used())
+	}
+	path, remove, err := Spool(ctx, strings.NewReader(text[:1<<19]))
+	if err != nil || room.Used() != 1<<19 {
+		t.Fatalf("%d bytes are in use for %d, %v", room.Used(), 1<<19, err)
+	}
+	if remove(); room.Used() != 0 {
+		t.Errorf("%d bytes are in use after %s was removed", room.Used(), path)
 	}
 }
 

@@ -57,11 +57,7 @@ func TestSparseUpload(t *testing.T) {
 
 // Where temporary files lie in memory, what is dropped draws on the budget.
 func TestUploadIntoMemory(t *testing.T) {
-	const memory = "/dev/shm"
-	if !inMemory(memory) {
-		t.Skip(memory + " is not in memory here")
-	}
-	t.Setenv("TMPDIR", memory)
+	test.FilesInMemory(t)
 	room := budget.New(1 << 20)
 	s := newTestServer(t, func(o *Options) { o.Budget = room })
 	w := do(s, "POST", "/api/v1/upload?name=data", strings.Repeat("x", 2<<20), "Content-Type", frame.TypeFile)

@@ -27,30 +27,14 @@ type uploads struct {
 
 // claim returns what an upload draws on: nil where files lie on a disk.
 func (u *uploads) claim(ctx context.Context, dir string) (*budget.Claim, error) {
-	if !inMemory(dir) {
-		return nil, nil
+	c, err := budget.TakeFor(ctx, dir, "the dropped file, which is kept in memory here, needs")
+	if c == nil {
+		return nil, err
 	}
-	c, err := budget.Take(ctx, "the dropped file, which is kept in memory here, needs", 0)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.claims = append(u.claims, c)
 	return c, err
-}
-
-// claiming claims what it reads before it is written.
-type claiming struct {
-	from  io.Reader
-	claim *budget.Claim // nil: nothing is claimed
-}
-
-func (c claiming) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	if c.claim != nil && n > 0 {
-		if short := c.claim.Grow(int64(n)); short != nil {
-			return 0, short
-		}
-	}
-	return n, err
 }
 
 // dir makes a fresh folder for one upload.
@@ -100,7 +84,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Content-Type") == frame.TypeTar {
 		err = unpack(body, claim, dir, name, s.opt.UploadLimit)
 	} else {
-		err = save(claiming{body, claim}, dir, name)
+		err = save(claim.Reader(body), dir, name)
 	}
 	if err != nil {
 		os.RemoveAll(dir)
@@ -164,7 +148,7 @@ func unpack(body io.Reader, claim *budget.Claim, dir, name string, limit int64) 
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		n, err := unpackFile(root, h.Name, claiming{io.LimitReader(in, limit+1), claim})
+		n, err := unpackFile(root, h.Name, claim.Reader(io.LimitReader(in, limit+1)))
 		if err != nil {
 			return archiveError(err)
 		}

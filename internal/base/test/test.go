@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -104,4 +105,15 @@ func Root() string {
 		}
 		dir = above
 	}
+}
+
+// FilesInMemory makes temporary files of a test lie in memory, or skips it.
+func FilesInMemory(t *testing.T) {
+	t.Helper()
+	const folder = "/dev/shm"
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil || !strings.Contains(string(mounts), " "+folder+" tmpfs ") {
+		t.Skip(folder + " is not in memory here")
+	}
+	t.Setenv("TMPDIR", folder)
 }

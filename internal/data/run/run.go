@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/source"
@@ -190,7 +191,7 @@ func (r *Run) read(root *os.Root) error {
 }
 
 func (r *Run) readTable(root *os.Root, e TableEntry) error {
-	f, err := root.Open(e.File)
+	f, err := plainfile.OpenIn(root, e.File)
 	if err != nil {
 		return err
 	}
@@ -212,14 +213,11 @@ func (r *Run) readTable(root *os.Root, e TableEntry) error {
 
 // readSmall reads a plain file of a run that is small if it is ours.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, err
+	text, err := plainfile.ReadFileIn(root, name, most)
+	if errors.Is(err, plainfile.ErrNotPlain) || errors.Is(err, plainfile.ErrTooLong) {
+		err = fmt.Errorf("%w; it is not one of ours", err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s of %d bytes; it is not one of ours", name, info.Size())
-	}
-	return root.ReadFile(name)
+	return text, err
 }
 
 // ReadManifest reads what the run at path says about itself, without its tables.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // How says which rule found a file.
@@ -39,14 +41,7 @@ func (f File) Open() (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Stat(f.Name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("source %s is not a plain file", f.Path())
-	}
-	return root.Open(f.Name)
+	return plainfile.OpenIn(root, f.Name)
 }
 
 // maxSize bounds a source file: generated ones have some megabytes.

@@ -15,6 +15,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // The Arrow form of a table: one file, one record batch, uncompressed, so that
@@ -355,7 +357,7 @@ func bitsOf(a arrow.Array) Bits {
 
 // MapFile maps a file read-only; the second result unmaps it.
 func MapFile(path string) ([]byte, func() error, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

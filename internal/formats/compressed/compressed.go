@@ -16,6 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // The longest signature is the stream identifier of framed snappy.
@@ -152,7 +154,7 @@ type File struct {
 
 // Open opens the named file for reading what it holds.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

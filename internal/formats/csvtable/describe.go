@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/delimited"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -48,14 +48,11 @@ func inComment(data []byte) []byte {
 // besides reads the file that describes a table; nil if there is none.
 func besides(in *foreign.Input) (text []byte, name string) {
 	path := table.SidecarOf(in.Known())
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, ""
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, ""
-	}
 	text, err = io.ReadAll(io.LimitReader(f, maxDescription))
 	if err != nil {
 		return nil, ""

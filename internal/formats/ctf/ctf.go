@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/otf2"
@@ -65,7 +66,7 @@ func findMetadata(path string) (string, error) {
 		if d.Name() != metadataName || !d.Type().IsRegular() {
 			return nil
 		}
-		f, err := os.Open(name)
+		f, err := plainfile.Open(name)
 		if err != nil {
 			return nil
 		}
@@ -134,7 +135,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	if most > 0 && info.Size() > most {
 		return nil, fmt.Errorf("%s: %d bytes of metadata; at most %d are read", path, info.Size(), most)
 	}
-	return os.ReadFile(path)
+	return plainfile.ReadFile(path, most)
 }
 
 // metadataText takes text out of its packets, if it is in some.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -85,7 +86,7 @@ func open(in *foreign.Input) (refs.Reader, error) {
 }
 
 func openFile(path string) (refs.Reader, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -47,7 +48,7 @@ func openClassic(path string) (*classic, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%d bytes; files up to %d GiB are read", info.Size(), maxFile>>30)
 	}
-	buf, err := os.ReadFile(path)
+	buf, err := plainfile.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -192,7 +193,7 @@ func Look(path string) (*Input, error) {
 		}
 		return in, nil
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -203,7 +204,32 @@ func Look(path string) (*Input, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	in.Head, in.Packed = compressed.Head(in.Head[:n])
+	if in.Packed {
+		in.Head = longerHead(f, in.Head)
+	}
 	return in, nil
+}
+
+// longerHead unpacks the start of a file with as much of it as that takes: blocks
+// of some packers are longer than the head of a file. What cannot be unpacked
+// further leaves the head as it is; who reads the whole says why.
+func longerHead(f *os.File, head []byte) []byte {
+	if len(head) >= HeadSize {
+		return head
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return head
+	}
+	r, err := compressed.Reader(f)
+	if err != nil {
+		return head
+	}
+	longer := make([]byte, HeadSize)
+	n, _ := io.ReadFull(r, longer)
+	if n < len(head) {
+		return head
+	}
+	return longer[:n]
 }
 
 // List is a set of formats in the order in which files are tried.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
@@ -43,12 +45,16 @@ func (l List) IdentifyStream(r io.Reader) (*Found, error) {
 	return l.identify(in)
 }
 
+// hdf5 begins such a file, after a block of its user.
+var hdf5 = []byte("\x89HDF\r\n\x1a\n")
+
 func (l List) identify(in *Input) (*Found, error) {
 	format, err := l.Recognise(in)
-	if err == nil || !in.Packed || in.Stream != nil {
+	if err == nil || !in.Packed || in.Stream != nil || !bytes.Contains(in.Head, hdf5) {
 		return &Found{in, format}, err
 	}
-	// Some sniffers look at the whole file, not at its head alone.
+	// What is kept in HDF5 is told by names that lie anywhere in the file. Of all
+	// else the head is enough, and the rest may be any number of zeros.
 	file, unpackErr := unpack(context.Background(), in.Path)
 	if unpackErr != nil {
 		return nil, unpackErr
@@ -259,9 +265,15 @@ func (e *renamed) Error() string { return strings.ReplaceAll(e.error.Error(), e.
 func (e *renamed) Unwrap() error { return e.error }
 
 // temporary is an unpacked copy of a file.
-type temporary struct{ path string }
+type temporary struct {
+	path  string
+	claim *budget.Claim // nil on a disk
+}
 
-func (t temporary) remove() { os.RemoveAll(filepath.Dir(t.path)) }
+func (t temporary) remove() {
+	os.RemoveAll(filepath.Dir(t.path))
+	t.claim.Release()
+}
 
 // mostPacked bounds how much longer an unpacked file may be: gzip reaches 1032,
 // and files of samples some 20.
@@ -283,8 +295,12 @@ func unpack(ctx context.Context, path string) (temporary, error) {
 		return temporary{}, err
 	}
 	base := filepath.Base(path)
-	out := temporary{filepath.Join(dir, strings.TrimSuffix(base, filepath.Ext(base)))}
-	if err := out.fill(ctx, packed, info.Size()*mostPacked); err != nil {
+	out := temporary{path: filepath.Join(dir, strings.TrimSuffix(base, filepath.Ext(base)))}
+	out.claim, err = budget.TakeFor(ctx, dir, "what is packed in it, which is kept in memory here, needs")
+	if err == nil {
+		err = out.fill(ctx, packed, info.Size()*mostPacked)
+	}
+	if err != nil {
 		out.remove()
 		return temporary{}, fmt.Errorf("unpack %s: %w", path, err)
 	}
@@ -296,7 +312,7 @@ func (t temporary) fill(ctx context.Context, r io.Reader, most int64) error {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, io.LimitReader(&cancelled{ctx, r}, most+1))
+	n, err := io.Copy(f, t.claim.Reader(io.LimitReader(&cancelled{ctx, r}, most+1)))
 	if err == nil && n > most {
 		err = fmt.Errorf("more than %d bytes come out, %d times what went in; it is not a file of data", most, mostPacked)
 	}

@@ -14,7 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // Magic starts every HDF5 file.
@@ -39,7 +40,7 @@ type File struct {
 
 // Open opens the file at path.
 func Open(path string) (*File, error) {
-	h, err := os.Open(path)
+	h, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

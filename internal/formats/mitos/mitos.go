@@ -7,10 +7,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/table"
@@ -68,6 +68,10 @@ func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 	return out, nil
 }
 
+// maxHardware bounds the description of the machine: of 1,000 CPUs it has some
+// hundred kilobytes.
+const maxHardware = 64 << 20
+
 func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	file, root := in.Path, filepath.Dir(in.Path)
 	if in.Dir() {
@@ -84,7 +88,7 @@ func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreig
 		return nil, fmt.Errorf("read samples: %w", err)
 	}
 	defer unmap()
-	hardware, _ := os.ReadFile(filepath.Join(root, "hardware.xml"))
+	hardware, _ := plainfile.ReadFile(filepath.Join(root, "hardware.xml"), maxHardware)
 	out, err := parse(ctx, file, data, processorOf(hardware), opt)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // Archive is an opened trace: its anchor and global definitions. Event files
@@ -113,7 +115,7 @@ func escapeGlob(path string) string {
 // readFile reads a regular file of at most limit bytes; 0 is no limit. The
 // bytes are in buf if they fit.
 func readFile(path string, limit int64, buf []byte) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +123,6 @@ func readFile(path string, limit int64, buf []byte) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
 	if limit > 0 && info.Size() > limit {
 		return nil, fmt.Errorf("%s: %d bytes are too many for an anchor", path, info.Size())

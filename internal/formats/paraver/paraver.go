@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/otf2"
@@ -130,7 +131,7 @@ func (n names) read(r io.Reader) error {
 
 // beside opens the file of the same name with another ending, if there is one.
 func beside(path, ending string) (*os.File, error) {
-	f, err := os.Open(strings.TrimSuffix(path, filepath.Ext(path)) + ending)
+	f, err := plainfile.Open(strings.TrimSuffix(path, filepath.Ext(path)) + ending)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -151,7 +152,7 @@ func open(path string) (*otf2.Archive, error) {
 			return nil, fmt.Errorf("%s: %w", pcf.Name(), err)
 		}
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

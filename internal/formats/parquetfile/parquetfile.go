@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/parquet-go/parquet-go"
@@ -32,7 +32,7 @@ func sniff(in *foreign.Input) bool { return bytes.HasPrefix(in.Head, []byte("PAR
 const maxRows = 1 << 33
 
 func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
-	f, err := os.Open(in.Path)
+	f, err := plainfile.Open(in.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read table: %w", err)
 	}

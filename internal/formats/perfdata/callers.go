@@ -6,11 +6,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/code/unwind"
@@ -98,7 +98,7 @@ func (v *mappingScan) all(ctx context.Context, more []string) error {
 		return ctx.Err()
 	}
 	for _, path := range more {
-		f, err := os.Open(path)
+		f, err := plainfile.Open(path)
 		if err != nil {
 			return err
 		}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
@@ -111,7 +111,7 @@ func (f *file) origin() kind.Origin {
 
 // scanFile reads the records of a file that holds nothing else.
 func (im *importer) scanFile(ctx context.Context, path string) error {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -58,7 +58,7 @@ func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreig
 		path = filepath.Join(in.Path, mainFile)
 		beside = folder{in.Path, threadFiles(in)}
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

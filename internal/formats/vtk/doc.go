@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/grid"
@@ -66,5 +67,5 @@ func load(path string) ([]byte, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("%s has %d bytes; files up to %d GiB are read", path, info.Size(), maxFile>>30)
 	}
-	return os.ReadFile(path)
+	return plainfile.ReadFile(path, maxFile)
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // maxKept bounds a study that is read, in bytes.
@@ -23,7 +25,7 @@ func Open(path string) (*Study, error) {
 	if info.Size() > maxKept {
 		return nil, fmt.Errorf("%s has %d bytes; a study has at most %d", path, info.Size(), maxKept)
 	}
-	text, err := os.ReadFile(path)
+	text, err := plainfile.ReadFile(path, maxKept)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/run"
 )
 
@@ -229,7 +230,7 @@ func Open(path string) (*Report, error) {
 	if info.Size() > maxReport {
 		return nil, fmt.Errorf("%s has %d bytes; a trial has at most %d", path, info.Size(), maxReport)
 	}
-	text, err := os.ReadFile(path)
+	text, err := plainfile.ReadFile(path, maxReport)
 	if err != nil {
 		return nil, err
 	}

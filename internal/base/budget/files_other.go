@@ -1,6 +1,6 @@
 //go:build !linux
 
-package server
+package budget
 
 // inMemory is only known on Linux.
 func inMemory(string) bool { return false }

@@ -1,4 +1,4 @@
-package server
+package budget
 
 import "golang.org/x/sys/unix"
 
