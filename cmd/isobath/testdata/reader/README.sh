@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
 }
 C
 mpicc -O1 -g -fno-inline -o app app.c
+mpicc -O2 -g -fno-inline -o changed app.c
 isobath export demo -o samples.csv
 mkdir mitos_1636037395 mitos_1636037395/data
 cat > mitos_1636037395/data/samples.csv <<'CSV'
