@@ -95,6 +95,7 @@ var trustKernels = []kernel{
 	{name: "rep_movsb", kind: "string instruction", at: among("copy", "text"), mixed: true},
 	{name: "rep_stosq", kind: "string instruction", at: only("big")},
 	{name: "rep_short", kind: "string instruction", at: map[string]float64{"copy": 1, "counter": 0.1}},
+	{name: "rep_gather", kind: "string instruction", at: only("big")},
 	{name: "rep_scasb", kind: "string instruction", at: only("text")},
 	{name: "rep_cmpsb", kind: "string instruction", at: only("text")},
 	{name: "lods", kind: "string instruction", at: only("big")},
@@ -135,7 +136,7 @@ var trustBuilds = []struct {
 
 // everyTrust is what make test runs: some of each kind. ISOBATH_TRUST=all runs
 // every kernel at every level.
-var everyTrust = []string{"chase_counter -O0", "chase_counter -O2", "chase_call -O2", "rep_short -O2", "short_loops -O2", "modify -O0",
+var everyTrust = []string{"chase_counter -O0", "chase_counter -O2", "chase_call -O2", "rep_short -O2", "rep_gather -O1", "short_loops -O2", "modify -O0",
 	"virtual_chase -O2", "two_threads -O2", "loaded_chase -O2", "fortran_chase -O2"}
 
 // trusted is what a recording says, compared with the truth.

@@ -89,6 +89,7 @@ func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
 		// It jumps to itself: interrupted, it has run some of its rounds.
 		in.repeats, target = true, pc
 		in.filled = filledBytes[x.Op]
+		in.copies = x.Op == x86asm.MOVSB || x.Op == x86asm.MOVSW || x.Op == x86asm.MOVSD || x.Op == x86asm.MOVSQ
 	}
 	return in, form, target
 }

@@ -71,6 +71,9 @@ func (f *Function) stepBack(w *walk, i int) (trail, bool) {
 		return trail{}, false
 	}
 	t := trail{access: Access{PC: in.pc, Dist: -w.steps}, why: in.why, confirmed: w.confirmed, held: w.held}
+	if t.why == Found && in.copies {
+		t.why = Copied
+	}
 	if t.why == Found {
 		a, ok := f.filled(in, w)
 		if !ok && in.uses&w.lost == 0 {

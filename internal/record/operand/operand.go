@@ -41,9 +41,10 @@ const (
 	Repeated           // within an instruction that runs in rounds
 	Refuted            // registers and flags contradict every known way here
 	StoreAhead         // no access is known before, and the next one is a store
+	Copied             // behind a copy that read one place and wrote another
 )
 
-var reasonNames = []string{"found", "join", "function start", "undecodable", "behind a jump", "clobbered", "segment", "vector", "no access near", "no function", "desync", "no code", "no registers", "repeated", "contradiction", "only a store ahead"}
+var reasonNames = []string{"found", "join", "function start", "undecodable", "behind a jump", "clobbered", "segment", "vector", "no access near", "no function", "desync", "no code", "no registers", "repeated", "contradiction", "only a store ahead", "behind a copy"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
@@ -144,6 +145,8 @@ type inst struct {
 	// filled is how many bytes each round of a string instruction writes at rdi;
 	// 0 for all others.
 	filled uint8
+	// copies says that each round reads at rsi what it writes.
+	copies bool
 	// target is where a direct jump goes, when under which condition.
 	target uint64
 	when   condition
@@ -250,6 +253,8 @@ func (f *Function) Find(pc, bias uint64, s *State) (Access, Reason) {
 	case t.why == Found:
 		t.access.Unverified = t.access.Unverified || f.unverified
 		return t.access, Found
+	case t.why == Copied:
+		return t.access, Copied // its next one would read, whatever was waited for
 	case t.access.PC != 0:
 		if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: s.Stack, later: s.Later}, t.access.PC); ok {
 			a.Again, a.Unverified = true, a.Unverified || t.access.Unverified || f.unverified

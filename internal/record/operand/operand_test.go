@@ -425,3 +425,27 @@ func TestStoreAhead(t *testing.T) {
 		})
 	}
 }
+
+// TestCopied: behind a copy that has run through all its rounds it is not known
+// whether its reads or its writes were waited for; behind a fill it is.
+func TestCopied(t *testing.T) {
+	regs := Registers{rsi: 0x9040, rdi: 0x5040}
+	for _, tt := range []struct {
+		name, code string
+		why        Reason
+		addr       uint64
+	}{
+		{"rep movsq", "f348a5 4801d0", Copied, 0},
+		{"rep movsb", "f3a4 90 4801d0", Copied, 0},
+		{"a loop of copies", "f3a4 90 ebfb", Copied, 0},
+		{"rep stosq", "f348ab 4801d0", Found, 0x5038},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, targets := DecodeAMD64(code(t, tt.code), 0x1000)
+			f.join(targets)
+			if a, why := f.Find(0x1003, 0, &State{Registers: &regs}); why != tt.why || a.Addr != tt.addr || a.PC != 0x1000 {
+				t.Errorf("%v at %#x by %#x, want %v at %#x by 0x1000", why, a.Addr, a.PC, tt.why, tt.addr)
+			}
+		})
+	}
+}

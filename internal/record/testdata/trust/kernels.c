@@ -166,6 +166,7 @@ static void histogram(long n) { for (long r = 0; r < n; r++) for (uint32_t i = 0
 static void rep_movsb(long n) { while (n--) { void *d = copy, *s = text; size_t k = sizeof copy; __asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(k)::"memory"); } }
 static void rep_stosq(long n) { while (n--) { void *d = big; size_t k = sizeof big / 8; __asm__ volatile("rep stosq" : "+D"(d), "+c"(k) : "a"(0) : "memory"); } }
 static void rep_short(long n) { while (n--) { void *d = copy + rnd() % (sizeof copy - 64); size_t k = 32; __asm__ volatile("rep stosb" : "+D"(d), "+c"(k) : "a"(1) : "memory"); counter++; } }
+static void rep_gather(long n) { while (n--) { void *d = counters, *s = (char *)big + rnd() % (sizeof big / 64) * 64; size_t k = 8; __asm__ volatile("rep movsq" : "+D"(d), "+S"(s), "+c"(k)::"memory"); } }
 static void rep_scasb(long n) { while (n--) { void *d = text; size_t k = sizeof text; __asm__ volatile("repne scasb" : "+D"(d), "+c"(k) : "a"(255) : "memory", "cc"); } }
 static void rep_cmpsb(long n) { while (n--) { void *d = text, *s = text; size_t k = sizeof text; __asm__ volatile("repe cmpsb" : "+D"(d), "+S"(s), "+c"(k)::"memory", "cc"); } }
 static void lods(long n) { while (n--) { void *s = big; size_t k = sizeof big / 8; __asm__ volatile("1: lodsq\n dec %1\n jne 1b" : "+S"(s), "+c"(k)::"rax", "memory", "cc"); } }
@@ -219,7 +220,7 @@ static const struct { const char *name; void (*run)(long); long rounds; } kernel
 	{"tree_find", tree_find, 500000}, {"hash_open", hash_open, 6000000}, {"hash_chained", hash_chained, 1500000}, {"search_binary", search_binary, 700000}, {"union_find", union_find, 1000000},
 	{"gather_serial", gather_serial, 6000000}, {"scatter", scatter, 12000000}, {"modify", modify, 12000000}, {"sum_row", sum_row, 40}, {"sum_column", sum_column, 6}, {"triad", triad, 40},
 	{"copy_loop", copy_loop, 60}, {"fill_loop", fill_loop, 40}, {"stencil", stencil, 40}, {"short_loops", short_loops, 5000000}, {"sparse", sparse, 3}, {"histogram", histogram, 4},
-	{"rep_movsb", rep_movsb, 120}, {"rep_stosq", rep_stosq, 60}, {"rep_short", rep_short, 8000000}, {"lib_memcpy", lib_memcpy, 120}, {"lib_memset", lib_memset, 200}, {"lib_memchr", lib_memchr, 120},
+	{"rep_movsb", rep_movsb, 120}, {"rep_stosq", rep_stosq, 60}, {"rep_short", rep_short, 8000000}, {"rep_gather", rep_gather, 8000000}, {"lib_memcpy", lib_memcpy, 120}, {"lib_memset", lib_memset, 200}, {"lib_memchr", lib_memchr, 120},
 	{"generated", generated, 6000000}, {"generated_index", generated_index, 6000000}, {"generated_sweep", generated_sweep, 60}, {"chase_xor", chase_xor, 6000000},
 	{"hash_two", hash_two, 6000000}, {"tree_wide", tree_wide, 4000000}, {"tree_heap", tree_heap, 4000000}, {"bitmap", bitmap, 8000000},
 	{"rep_scasb", rep_scasb, 200}, {"rep_cmpsb", rep_cmpsb, 200}, {"lods", lods, 40},
