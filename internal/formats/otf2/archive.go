@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
@@ -126,6 +127,10 @@ func readFile(path string, limit int64, buf []byte) ([]byte, error) {
 	}
 	if limit > 0 && info.Size() > limit {
 		return nil, fmt.Errorf("%s: %d bytes are too many for an anchor", path, info.Size())
+	}
+	// A file with holes may claim any length, and what cannot be had ends the program.
+	if most := budget.Default(); info.Size() > most {
+		return nil, fmt.Errorf("%s: %d bytes, and files of an archive are read whole: here up to %d; record fewer events of a location, or read it on a machine with more memory", path, info.Size(), most)
 	}
 	data := buf
 	if int64(cap(data)) < info.Size() {
