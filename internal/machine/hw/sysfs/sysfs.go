@@ -24,11 +24,8 @@ func Local() (*hw.Topology, error) {
 	return read(os.DirFS("/"), os.Getpagesize())
 }
 
-// Read describes the machine whose root folder is given, which must contain
-// sys/devices/system/cpu.
-func Read(root fs.FS) (*hw.Topology, error) { return read(root, 0) }
-
-// read is Read; sysfs does not say how large a page is.
+// read describes the machine whose root folder is given, which must contain
+// sys/devices/system/cpu. How large a page is, 0 if unknown, sysfs does not say.
 func read(root fs.FS, page int) (*hw.Topology, error) {
 	r := &reader{root: root, seen: map[reported]bool{}}
 	online, err := r.cpus(cpuRoot + "/online")

@@ -98,7 +98,7 @@ func TestRead(t *testing.T) {
 	k.set("proc/sys/kernel/hostname", "little")
 	k.set("sys/devices/cpu_atom/cpus", "1,3")
 	k.set("sys/devices/cpu_core/cpus", "0,2")
-	topo, err := Read(k)
+	topo, err := read(k, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestOldKernelWithoutNodes(t *testing.T) {
 		k.set(base+"cache/index0/shared_cpu_map", "00000000,00000003")
 	}
 	k.set("proc/meminfo", "MemTotal:        2048 kB")
-	topo, err := Read(k)
+	topo, err := read(k, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestSideCacheAndDies(t *testing.T) {
 	k.core("3", "2-3", "0-3", 1, 0)
 	k.node(0, "0-3", "10", 4096)
 	k.set("sys/devices/system/node/node0/memory_side_cache/index1/size", "1048576")
-	topo, err := Read(k)
+	topo, err := read(k, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +188,10 @@ func TestSideCacheAndDies(t *testing.T) {
 }
 
 func TestNothingThere(t *testing.T) {
-	if _, err := Read(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "sysfs mounted") {
+	if _, err := read(fstest.MapFS{}, 0); err == nil || !strings.Contains(err.Error(), "sysfs mounted") {
 		t.Errorf("empty root: %v, want a sentence about sysfs", err)
 	}
-	if _, err := Read(newKernel("0-4000000000")); err == nil {
+	if _, err := read(newKernel("0-4000000000"), 0); err == nil {
 		t.Error("four billion CPUs: want an error")
 	}
 }
