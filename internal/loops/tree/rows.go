@@ -24,11 +24,13 @@ func (b *build) tree() *Tree {
 	b.counts()
 	b.countInferred()
 	b.sideBySide()
+	b.intoItself()
 	b.proven = map[int]bool{}
 	b.prove()
 	b.besideHooks()
 	b.takeCourses()
 	b.parents()
+	b.intoItself() // whatever the text proves of one call
 	b.exchanged()
 	b.vanished()
 	b.agree()

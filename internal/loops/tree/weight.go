@@ -87,7 +87,7 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "it begins behind its first turn, of which no code is left"
 	case b.rotated(gr) && b.repeats(gr):
 		v.why = "one turn of the code holds several turns of the source, each of which may be the last"
-	case !st.marked && b.absorbs(g):
+	case !st.marked && b.absorbs(g), (!st.marked || byMarks.total() == byCode) && b.shares(g): // such marks are of the inner loop, too
 		v.why = "a loop inside it has no code of its own, and its turns go round with these"
 	case b.leftEarly(gr):
 		v.why = "what ends its last turn is tested at the end of the turn before, so that the last may not be counted"
@@ -123,7 +123,7 @@ func (b *build) doubt(gr *group, p parts, e evenness, more bool) string {
 		return "its condition is also tested in a copy that made no turn, whose entries cannot be told apart"
 	case len(gr.machines) > 1 && !p.apart:
 		return "the compiler made several loops of it, whose entries cannot be told apart"
-	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent)):
+	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent) || b.shares(gr.parent)):
 		return "the turns of the loop around it are not certain, so its entries are not"
 	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && !b.opens(gr):
 		return "the condition of the loop around it is gone, so its entries cannot be told for certain"
@@ -144,6 +144,58 @@ func (b *build) absorbs(g int32) bool {
 			if b.returns(m, b.groups[g].statement, in.statement) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// shares reports whether turns of a statement inside a group, of which nothing is
+// left but its test, go round in the group's loop: the compiler made one piece of code
+// of what a turn of either does.
+func (b *build) shares(g int32) bool {
+	outer := b.groups[g].statement
+	if outer < 0 || !b.rotated(&b.groups[g]) {
+		return false
+	}
+	for inner := range int32(len(b.statements)) {
+		if !b.inStatement(inner, outer) {
+			continue
+		}
+		for _, m := range b.groups[g].machines {
+			if !b.hasLoop(m, inner) && b.passesTest(m, outer, inner) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// passesTest reports whether a way leads from where an inner statement is tested to
+// the header of a loop of the outer one past the test of that. Only jumps tell where a
+// test is, as code between them is counted to it too.
+func (b *build) passesTest(m, outer, inner int32) bool {
+	tests := func(id, st int32) bool {
+		p, ok := b.forest.branch(id)
+		return ok && b.basics[id].ending == flow.Branch && p.file == b.statements[st].file && b.statements[st].cond.contains(p.at)
+	}
+	l := &b.loops[m]
+	seen := map[int32]bool{}
+	var todo []int32
+	for _, id := range l.blocks {
+		if b.loopOf[id] == m && tests(id, inner) {
+			todo = append(todo, id)
+		}
+	}
+	for ; len(todo) > 0; todo = todo[1:] {
+		for _, e := range b.forest.next[todo[0]] {
+			switch {
+			case e.to == l.header:
+				return true
+			case seen[e.to] || !slices.Contains(l.blocks, e.to) || tests(e.to, outer):
+				continue
+			}
+			seen[e.to] = true
+			todo = append(todo, e.to)
 		}
 	}
 	return false
@@ -415,6 +467,24 @@ func (b *build) sideBySide() {
 				if steps(k) {
 					doubt(b.rowOfNode(up), "a loop inside it works on several of its turns side by side")
 					doubt(row, "it works on several turns of a loop around it side by side, for all of which it is entered once")
+				}
+			}
+		}
+	}
+}
+
+// intoItself doubts loops of a function that the compiler put into itself, where it
+// calls itself: a turn of a loop and one of the loop around it are then of one
+// statement, and whose they are cannot be told.
+func (b *build) intoItself() {
+	for row, groups := range b.members {
+		for _, g := range groups {
+			st := b.groups[g].statement
+			for up := b.groups[g].parent; up >= 0 && st >= 0; up = b.groups[up].parent {
+				if b.groups[up].statement == st {
+					b.entriesSure[row], b.turnsSure[row] = false, false
+					l := &b.out.Loops[row]
+					l.Exact, l.Why, l.Course = false, "its function was put into itself where it calls itself, and turns of one call cannot be told from those of another", nil
 				}
 			}
 		}
