@@ -65,7 +65,8 @@ type Catalogue struct {
 	sets      *index  // of phenomena alone, see unsaid
 	letters   []int32 // phrases compared by letters too: all but the names of values
 	axes      map[string]int
-	cost      string
+	cost      string // the column whose sums rank things; empty if there is none
+	latency   string // the column that says how long an access took; empty if none does
 
 	named  map[string]string // columns by their words, see axisAt
 	values map[string][]int  // entries of values by what is typed in full, see valuesAt
@@ -101,7 +102,7 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 	c := &Catalogue{table: t, resources: resources, index: newIndex(), sets: newIndex(), axes: map[string]int{}, values: map[string][]int{},
 		fits: map[string][]float32{}, scales: map[string]float64{}}
 	f := &facts{t}
-	c.cost = f.cost()
+	c.cost, c.latency = f.cost(), f.latency()
 	for _, p := range phenomena {
 		if len(t.Columns()) == 0 {
 			break // no samples to select

@@ -22,6 +22,15 @@ type part struct {
 	// cannot hold at once, so that "L2 and L3" means either.
 	one string
 	end int
+	// missing says why the data cannot answer.
+	missing string
+}
+
+// cannot is a part that the data cannot answer. One that means something here goes
+// before it.
+func (p part) cannot(why string) part {
+	p.missing, p.score = why, 0.97
+	return p
 }
 
 type partKind uint8
@@ -71,7 +80,7 @@ func (c *Catalogue) composed(text string) []Suggestion {
 	switch {
 	case score > certain && !plain(tokens, parts):
 		score = 1
-	case plain(tokens, parts):
+	case plain(tokens, parts) && !c.onlyValue(tokens):
 		score *= 0.93 // a phenomenon of that name says more
 	}
 	s.Score = score
@@ -93,6 +102,14 @@ func plain(tokens []token, parts []part) bool {
 		}
 	}
 	return sets == 1 && !slices.ContainsFunc(tokens, func(t token) bool { return t.isNumber() })
+}
+
+// onlyValue says that an input is written like a value, and like nothing else.
+func (c *Catalogue) onlyValue(tokens []token) bool {
+	if len(tokens) != 1 || len(c.values[tokens[0].word]) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(c.letters, func(id int32) bool { return c.index.phrases[id].folded == fold(tokens[0].word) })
 }
 
 // wishes are words before what somebody wants to see; without them the verb would be
@@ -290,6 +307,10 @@ func suggestionOf(groups []group) (Suggestion, bool) {
 		names = append(names, name)
 	}
 	s.Text = "select " + strings.Join(names, " and ")
+	if why := missingOf(groups); why != "" {
+		s.Missing, s.Selects, s.Axes = why, false, []string{}
+		return s, true
+	}
 	s.Does = "selects samples with " + strings.Join(names, " and ")
 	resolve := resolver(groups)
 	if lazy {
@@ -298,6 +319,18 @@ func suggestionOf(groups []group) (Suggestion, bool) {
 	}
 	s.Where, _ = resolve(nil)
 	return s, true
+}
+
+// missingOf is why the data cannot answer some of the parts; empty if it can.
+func missingOf(groups []group) string {
+	for _, g := range groups {
+		for _, p := range g.parts {
+			if p.missing != "" {
+				return p.missing
+			}
+		}
+	}
+	return ""
 }
 
 // resolver writes the selection: what is most is looked for among the samples
@@ -401,12 +434,14 @@ type extreme struct {
 	least   bool
 }
 
-// superlatives, and what they are about.
-var superlatives = []struct {
+type superlative struct {
 	words   string
 	measure query.Order
 	least   bool
-}{
+}
+
+// superlatives, and what they are about.
+var superlatives = []superlative{
 	{"most expensive", query.BySum, false}, {"most costly", query.BySum, false}, {"most used", query.ByCount, false}, {"most sampled", query.ByCount, false},
 	{"least used", query.ByCount, true}, {"least sampled", query.ByCount, true}, {"least expensive", query.BySum, true}, {"least costly", query.BySum, true},
 	{"cheapest", query.BySum, true}, {"coldest", query.BySum, true},
@@ -416,7 +451,7 @@ var superlatives = []struct {
 
 // percentAt reads "slowest 5 %", "top 10 % latency".
 func (c *Catalogue) percentAt(tokens []token, at int) []part {
-	if c.cost == "" || !slices.Contains([]string{"slowest", "slow", "top", "highest", "longest", "worst"}, tokens[at].word) {
+	if !slices.Contains([]string{"slowest", "slow", "top", "highest", "longest", "worst"}, tokens[at].word) {
 		return nil
 	}
 	b, ok := boundAt(tokens, at+1)
@@ -424,45 +459,58 @@ func (c *Catalogue) percentAt(tokens []token, at int) []part {
 		return nil
 	}
 	end := b.end
-	if column, next := c.axisAt(tokens, min(end, len(tokens)-1)); end < len(tokens) && column == c.cost {
+	if column, next := c.axisAt(tokens, min(end, len(tokens)-1)); end < len(tokens) && column != "" && column == c.latency {
 		end = next
 	}
 	n := strconv.FormatFloat(b.lo.number, 'g', -1, 64)
-	return []part{{score: 1, text: "the slowest " + n + " %", lazy: beyond(c.cost, 1-b.lo.number/100), axes: []string{c.cost}, end: end}}
+	p := part{score: 1, text: "the slowest " + n + " %", end: end}
+	if c.latency == "" {
+		return []part{p.cannot(noLatency)}
+	}
+	p.lazy, p.axes = beyond(c.latency, 1-b.lo.number/100), []string{c.latency}
+	return []part{p}
 }
 
 // beginnings and endings are words for the two ends of what goes on.
 var beginnings, endings = wordSet("first earliest initial"), wordSet("last latest final")
 
-// endsAt reads "first iteration", "last 10 % of time".
+// endsAt reads "first iteration", "last 10 % of time", "second half", "last 2 seconds".
+// What has no axis is about time.
 func (c *Catalogue) endsAt(tokens []token, at int) []part {
-	low, high := beginnings[tokens[at].word], endings[tokens[at].word]
+	which := tokens[at].word
+	low, high := beginnings[which], endings[which]
+	if p, ok := c.halfAt(tokens, at); ok {
+		return []part{p}
+	}
 	if !low && !high {
 		return nil
 	}
-	which, end := tokens[at].word, at+1
+	end := at + 1
 	share, shared := boundAt(tokens, end)
-	if shared {
-		if share.unit() != "%" || share.hi != nil || share.lo.number <= 0 || share.lo.number >= 100 {
-			return nil
-		}
-		end = share.end
+	if !shared && end < len(tokens) && timeUnits[tokens[end].word] > 0 {
+		share, shared = bound{lo: &token{number: 1, unit: tokens[end].word}, end: end + 1}, true
 	}
-	for end < len(tokens) && (tokens[end].word == "of" || tokens[end].word == "the") {
-		end++
-	}
-	if end == len(tokens) {
+	if shared && (share.hi != nil || share.op != "" || share.lo.number <= 0) {
 		return nil
 	}
-	column, end := c.axisAt(tokens, end)
+	if shared {
+		end = share.end
+	}
+	column, end := c.alongAt(tokens, end)
+	n, p := "", 0.0
+	if shared {
+		n, p = strconv.FormatFloat(share.lo.number, 'g', -1, 64), share.lo.number/100
+	}
 	switch {
-	case shared && (column == samples.Time || column == samples.Iteration):
-		n, p := strconv.FormatFloat(share.lo.number, 'g', -1, 64), share.lo.number/100
+	case shared && share.unit() == "%" && p < 1 && (column == samples.Time || column == samples.Iteration):
 		clause := ofSpan(column, query.Ge, 1-p)
 		if low {
 			clause = ofSpan(column, query.Le, p)
 		}
 		return []part{{score: 1, text: "the " + which + " " + n + " % of " + column, lazy: clause, axes: []string{column}, end: end}}
+	case shared && high && timeUnits[share.unit()] > 0 && column == samples.Time && samples.UnitOf(c.table.Column(column)) == samples.Nanoseconds:
+		much := share.lo.number * timeUnits[share.unit()]
+		return []part{{score: 1, text: "the " + which + " " + n + " " + share.unit(), lazy: fromEnd(column, much), axes: []string{column}, end: end}}
 	case !shared && column == samples.Iteration:
 		p := 1.0
 		if low {
@@ -473,24 +521,84 @@ func (c *Catalogue) endsAt(tokens []token, at int) []part {
 	return nil
 }
 
+// halfAt reads "first half", "second half of the run".
+func (c *Catalogue) halfAt(tokens []token, at int) (part, bool) {
+	which := tokens[at].word
+	second := which == "second" || endings[which]
+	if !second && !beginnings[which] || at+1 >= len(tokens) || tokens[at+1].word != "half" {
+		return part{}, false
+	}
+	column, end := c.alongAt(tokens, at+2)
+	if column == "" {
+		return part{}, false
+	}
+	op := query.Lt
+	if second {
+		op = query.Ge
+	}
+	return part{score: 1, text: "the " + which + " half of " + column, lazy: ofSpan(column, op, 0.5), axes: []string{column}, end: end}, true
+}
+
+// alongAt is the axis that something is a stretch of: the one that is named, else
+// time, if there is one.
+func (c *Catalogue) alongAt(tokens []token, at int) (string, int) {
+	end := at
+	for end < len(tokens) && slices.Contains([]string{"of", "the", "run", "program", "recording", "execution"}, tokens[end].word) {
+		end++
+	}
+	if end < len(tokens) {
+		if column, next := c.axisAt(tokens, end); column == samples.Time || column == samples.Iteration {
+			return column, next
+		}
+	}
+	if !c.usable(samples.Time) {
+		return "", at
+	}
+	return samples.Time, end
+}
+
 // mostAt reads "hottest line", "slowest cpu".
 func (c *Catalogue) mostAt(tokens []token, at int) []part {
+	if column, end := c.axisAt(tokens, at); column != "" {
+		// "which thread is slowest"
+		for end < len(tokens) && slices.Contains([]string{"is", "are", "was", "the"}, tokens[end].word) {
+			end++
+		}
+		for _, s := range superlatives {
+			if n := saidAt(tokens, end, s.words); n > 0 && end+n == len(tokens) {
+				return c.mostOf(s, column, end+n)
+			}
+		}
+		return nil
+	}
 	for _, s := range superlatives {
 		n := saidAt(tokens, at, s.words)
 		if n == 0 || at+n >= len(tokens) {
 			continue
 		}
 		column, end := c.axisAt(tokens, at+n)
-		if column == "" || c.cost == "" && s.measure != query.ByCount || !slices.Contains(grouping, column) {
-			return nil
-		}
-		by := []string{column}
-		if column == samples.Line && c.usable(samples.File) {
-			by = []string{samples.File, samples.Line}
-		}
-		return []part{{score: 1, text: "the " + s.words + " " + column, most: &extreme{by, s.measure, s.least}, axes: []string{column}, end: end}}
+		return c.mostOf(s, column, end)
 	}
 	return nil
+}
+
+// mostOf is the value of a column that has most of something. Without latencies the
+// slowest is where most of the run time is.
+func (c *Catalogue) mostOf(s superlative, column string, end int) []part {
+	if column == "" || c.cost == "" && s.measure != query.ByCount || !slices.Contains(grouping, column) {
+		return nil
+	}
+	if s.measure == query.ByMean && c.latency == "" {
+		s.measure, s.words = query.BySum, "hottest"
+		if s.least {
+			s.words = "coldest"
+		}
+	}
+	by := []string{column}
+	if column == samples.Line && c.usable(samples.File) {
+		by = []string{samples.File, samples.Line}
+	}
+	return []part{{score: 1, text: "the " + s.words + " " + column, most: &extreme{by, s.measure, s.least}, axes: []string{column}, end: end}}
 }
 
 // grouping are the columns whose values are things that can be most.

@@ -108,9 +108,6 @@ func reached(l hw.Level) []hw.Level {
 
 // levelsAt reads levels and what lies beyond, before or between them.
 func (c *Catalogue) levelsAt(tokens []token, at int) []part {
-	if !c.usable(samples.Level) {
-		return nil
-	}
 	var out []part
 	add := func(text string, levels []hw.Level, end int) {
 		if p, ok := c.served(text, levels, end); ok {
@@ -184,6 +181,9 @@ func (c *Catalogue) served(text string, levels []hw.Level, end int) (part, bool)
 	for i, l := range levels {
 		names[i] = l.String()
 	}
+	if !c.usable(samples.Level) {
+		return part{text: text, end: end}.cannot(noLevel), true
+	}
 	where, ok := (&facts{c.table}).value(samples.Level, names)
 	if !ok {
 		return part{}, false
@@ -253,6 +253,11 @@ func (c *Catalogue) boundsAt(tokens []token, at int) []part {
 			add(column, &b, b.end, 1)
 		}
 	}
+	if c.latency == "" && (tokens[at].word == "latency" || tokens[at].word == "latencies") {
+		if b, ok := boundAt(tokens, at+1); ok {
+			return append(out, part{text: "latency", end: b.end}.cannot(noLatency))
+		}
+	}
 	b, ok := boundAt(tokens, at)
 	if !ok {
 		return out
@@ -262,8 +267,8 @@ func (c *Catalogue) boundsAt(tokens []token, at int) []part {
 	}
 	if _, isTime := timeUnits[b.unit()]; isTime && c.usable(samples.Time) {
 		add(samples.Time, &b, b.end, 0.999)
-	} else if c.cost != "" && (strings.HasPrefix(b.unit(), "cycle") || b.unit() == "" && b.op != "" && onlyFillers(tokens[:at]) && b.end == len(tokens)) {
-		add(c.cost, &b, b.end, 0.999)
+	} else if c.latency != "" && (strings.HasPrefix(b.unit(), "cycle") || b.unit() == "" && b.op != "" && onlyFillers(tokens[:at]) && b.end == len(tokens)) {
+		add(c.latency, &b, b.end, 0.999)
 	}
 	if column, end := c.axisAt(tokens, b.end); column != "" && b.unit() == "" {
 		add(column, &b, end, 0.9)
@@ -428,6 +433,7 @@ func (c *Catalogue) namesAt(tokens []token, at int) []part {
 		return out
 	}
 	out = append(out, c.patternAt(tokens, at)...)
+	out = append(out, c.lineAt(tokens, at)...)
 	out = append(out, c.valuesAt(tokens[at].word, "", at+1, 1)...)
 	for n := 1; n <= 4 && at+n <= len(tokens); n++ {
 		if tokens[at+n-1].isNumber() {
@@ -444,6 +450,22 @@ func (c *Catalogue) namesAt(tokens []token, at int) []part {
 		out = append(out, c.setPart(m.entry, m.score, at+n))
 	}
 	return out
+}
+
+// lineAt reads "blur.c:27": a line of a file.
+func (c *Catalogue) lineAt(tokens []token, at int) []part {
+	if at+1 >= len(tokens) || !tokens[at+1].isNumber() || tokens[at+1].unit != "" || tokens[at+1].list != nil || !c.usable(samples.Line) {
+		return nil
+	}
+	files := c.valuesAt(tokens[at].word, samples.File, at+2, 1)
+	if len(files) != 1 {
+		return nil
+	}
+	line := query.Compare{Column: samples.Line, Op: query.Eq, Value: query.NumberValue(tokens[at+1].number)}
+	p := files[0]
+	p.text, p.axes, p.one = strings.TrimPrefix(p.text, "file ")+" line "+line.Value.String(), []string{samples.Line}, ""
+	p.expr = query.And{Terms: []query.Expr{p.expr, line}}
+	return []part{p}
 }
 
 // patternAt reads a name with stars: "m_*" is all objects whose names begin so, or

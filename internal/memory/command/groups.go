@@ -89,7 +89,7 @@ func served(levels []hw.Level, flags ...string) func(*facts) answerable {
 		if a, ok := f.flag(flags...); ok {
 			return a
 		}
-		return answerable{missing: "the data does not say which level served an access (no column level)"}
+		return answerable{missing: noLevel}
 	}
 }
 
@@ -193,17 +193,30 @@ func locked(f *facts) answerable {
 // slowest are the samples beyond a quantile of latency.
 func slowest(p float64) func(*facts) answerable {
 	return func(f *facts) answerable {
-		name := f.cost()
+		name := f.latency()
 		if name == "" {
-			return answerable{missing: "the data has no latency"}
+			return answerable{missing: noLatency}
 		}
 		return answerable{axis: name, lazy: beyond(name, p)}
 	}
 }
 
-// cost is the column that says how long an access took; empty if none does.
+const noLevel = "the data does not say which level served an access (no column level)"
+
+const noLatency = "the data does not say how long an access took (no column latency)"
+
+// latency is the column that says how long an access took. The run time that a sample
+// of a timer stands for is none.
+func (f *facts) latency() string {
+	if c := f.column(samples.Latency); c != nil && c.Kind == table.Number {
+		return c.Name
+	}
+	return ""
+}
+
+// cost is the column whose sums rank things; empty if there is none.
 func (f *facts) cost() string {
-	for _, name := range []string{samples.Latency, samples.Weight} {
+	for _, name := range samples.Costs() {
 		if c := f.column(name); c != nil && c.Kind == table.Number {
 			return name
 		}
@@ -225,8 +238,30 @@ func ofSpan(column string, op query.Op, share float64) clause {
 	}
 }
 
-// beyond selects values from a quantile up, exactly that one.
-func beyond(column string, p float64) clause { return compared(column, query.Ge, p) }
+// fromEnd compares values with what lies so much before the largest.
+func fromEnd(column string, much float64) clause {
+	return func(n numbers) (string, error) {
+		most, err := n.quantile(column, 1)
+		return query.Compare{Column: column, Op: query.Ge, Value: query.NumberValue(most - much)}.String(), err
+	}
+}
+
+// beyond selects values from a quantile up. Where none is smaller that would be all
+// of them: then none is among the largest.
+func beyond(column string, p float64) clause {
+	return func(n numbers) (string, error) {
+		v, err := n.quantile(column, p)
+		if err != nil {
+			return "", err
+		}
+		least, err := n.quantile(column, 0)
+		op := query.Ge
+		if least == v {
+			op = query.Gt
+		}
+		return query.Compare{Column: column, Op: op, Value: query.NumberValue(v)}.String(), err
+	}
+}
 
 func exactly(column string, p float64) clause { return compared(column, query.Eq, p) }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,9 +162,11 @@ func (c *Catalogue) fit(words []string) []float32 {
 	found = c.index.find(words)
 	var scratch []float32
 	for _, id := range c.letters {
-		if s := float32(byLetters(similarity(text, c.index.phrases[id].folded, &scratch))); s > found[id] {
-			found[id] = s
+		s := float32(byLetters(similarity(text, c.index.phrases[id].folded, &scratch)))
+		if s < doubtful && c.entries[c.index.phrases[id].entry].kind == kindThird {
+			continue // "malloc" has letters of "low cpu", by chance
 		}
+		found[id] = max(found[id], s)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,11 +235,29 @@ func (c *Catalogue) verbless(in input, ctx *Context) []Suggestion {
 				s.Score *= 0.8 // the number would mean nothing
 				c.number(&s, b.limits)
 			}
-			out = append(out, s)
+			if !c.entries[m.entry].otherNumber(b.limits) {
+				out = append(out, s)
+			}
 		}
 		return out
 	}
 	return c.pairs(in, ctx)
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// otherNumber says that the name of a value ends with a number, as that of a place
+// does, and that another one was typed: blur.c:54 is not blur.c:27.
+func (e *entry) otherNumber(limits []limit) bool {
+	if e.kind != kindValue || len(limits) == 0 {
+		return false
+	}
+	all := digits.FindAllString(e.name, -1)
+	if len(all) == 0 || !strings.HasSuffix(e.name, all[len(all)-1]) {
+		return false
+	}
+	n, err := strconv.ParseFloat(all[len(all)-1], 64)
+	return err == nil && !slices.ContainsFunc(limits, func(l limit) bool { return l.value == n })
 }
 
 // number gives a page command its number.
@@ -357,10 +378,10 @@ func (c *Catalogue) limited(b *block, most int) []Suggestion {
 		return nil
 	}
 	if len(b.words) == 0 {
-		if c.cost == "" {
+		if c.latency == "" {
 			return nil
 		}
-		return c.limit(c.cost, b.limits, 0.8)
+		return c.limit(c.latency, b.limits, 0.8)
 	}
 	var out []Suggestion
 	if l := b.limits[0]; l.unit == "%" || mentions(b.words, "slowest", "slow", "top") {
@@ -387,12 +408,12 @@ func mentions(words []string, any ...string) bool {
 
 // percentile is "slowest 2 %" for any number.
 func (c *Catalogue) percentile(b *block, l limit) []Suggestion {
-	if c.cost == "" || l.value <= 0 || l.value >= 100 || !mentions(b.words, "slowest", "slow", "top", "expensive", "longest", "highest") {
+	if c.latency == "" || l.value <= 0 || l.value >= 100 || !mentions(b.words, "slowest", "slow", "top", "expensive", "longest", "highest") {
 		return nil
 	}
 	n := strconv.FormatFloat(l.value, 'g', -1, 64)
-	return []Suggestion{{Text: "select slowest " + n + " %", Action: Select, Axes: []string{c.cost}, Score: 0.97, Selects: true,
-		Does: "selects the slowest " + n + " in a hundred", where: beyond(c.cost, 1-l.value/100)}}
+	return []Suggestion{{Text: "select slowest " + n + " %", Action: Select, Axes: []string{c.latency}, Score: 0.97, Selects: true,
+		Does: "selects the slowest " + n + " in a hundred", where: beyond(c.latency, 1-l.value/100)}}
 }
 
 // fileLine is a line of a file.
