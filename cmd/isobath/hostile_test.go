@@ -108,7 +108,7 @@ func TestHostileNames(t *testing.T) {
 		"mesh":     {"a.csv --mesh mesh.vtk", "mesh.vtk"},
 		"diff":     {"a.csv b.csv", "a.csv b.csv --json", "a.csv b.csv --format github", "trace trace"},
 		"study":    {"a.csv b.csv", "a.csv b.csv --json"},
-		"export":   {"a.csv -o a.svg", "a.csv -o a.html", "trace -o out.otf2"},
+		"export":   {"a.csv -o a.svg --topology machine.xml", "a.csv -o a.html", "trace -o out.otf2"},
 		"assembly": {"a.csv --function " + evil},
 		"callers":  {"a.csv --function " + evil + "0"},
 		"source":   {"a.csv " + evil + ".c:3", "a.csv other.c"},

@@ -50,7 +50,7 @@ func ramp(colours []Colour) string {
 
 func escape(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(term.Visible(s))) // a Builder does not fail
+	_ = xml.EscapeText(&b, []byte(term.Plain(s))) // a Builder does not fail
 	return b.String()
 }
 
