@@ -12,13 +12,13 @@ import (
 
 // Plain is a text without the characters that a terminal obeys: names come from
 // files of strangers. Line ends and tabs stay.
-func Plain(text string) string { return strings.Map(plainRune, Visible(text)) }
+func Plain(text string) string { return strings.Map(plainRune, visible(text)) }
 
-// Visible is a text whose characters stand in the order in which they are read.
+// visible is a text whose characters stand in the order in which they are read.
 // Those that turn the order of others around, so that one name looks like another,
 // and those that end a line where no line end is, are written as the escapes of
 // JSON, in which they stay what they are.
-func Visible(text string) string {
+func visible(text string) string {
 	if !strings.ContainsFunc(text, misleads) {
 		return text
 	}
@@ -54,7 +54,7 @@ func inLine(text string) string {
 			return utf8.RuneError
 		}
 		return r
-	}, Visible(text))
+	}, visible(text))
 }
 
 // Screen is standard output or standard error: what is written to it reaches the
@@ -128,7 +128,7 @@ func (s *Screen) next(out *[]byte, text []byte) int {
 	}
 	r, n := utf8.DecodeRune(text)
 	if misleads(r) {
-		*out = append(*out, Visible(string(r))...)
+		*out = append(*out, visible(string(r))...)
 	} else {
 		*out = utf8.AppendRune(*out, plainRune(r))
 	}
