@@ -58,6 +58,36 @@ var (
 	TLBNames   = []string{"", "L1 hit", "L2 hit", "hit", "miss", "walk", "OS fault"}
 )
 
+// What perf's texts call them.
+var (
+	snoopWords = map[string]Snoop{"None": SnoopNone, "Hit": SnoopHit, "Miss": SnoopMiss, "HitM": SnoopHitM, "Peer": SnoopPeer, "Fwd": SnoopForward}
+	tlbWords   = map[string]TLB{"L1 hit": TLBL1, "L2 hit": TLBL2, "L1 or L2 hit": TLBHit, "L2 miss": TLBMiss, "L1 or L2 miss": TLBMiss, "Walker hit": TLBWalk, "Fault hit": TLBFault}
+)
+
+// SnoopOf returns what perf's word for the result of a snoop means, as the
+// column spells it; false where it is none of its words.
+func SnoopOf(word string) (string, bool) {
+	s, ok := snoopWords[word]
+	return SnoopNames[s], ok
+}
+
+// TLBOf is SnoopOf for how an address was translated.
+func TLBOf(word string) (string, bool) {
+	t, ok := tlbWords[word]
+	return TLBNames[t], ok
+}
+
+// ReadWords takes what perf's words for snoop and translation say; others say
+// nothing.
+func (a *Access) ReadWords(snoop, tlb string) {
+	if s, ok := snoopWords[snoop]; ok {
+		a.Snoop = s
+	}
+	if t, ok := tlbWords[tlb]; ok {
+		a.TLB = t
+	}
+}
+
 // Access is everything one sample says.
 type Access struct {
 	Op    Op

@@ -1,6 +1,9 @@
 package samples
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // What served an access, as the level column spells it. hw.Level gives them
 // their order and places them on a machine.
@@ -48,10 +51,29 @@ var levelWords = map[string]string{
 	"unknown": UnknownLevel, "na": UnknownLevel,
 }
 
+// hops are how far another node is, behind the name of a level.
+var hops = regexp.MustCompile(`\s*\(\d+ hops?\)`)
+
 // LevelOf returns the level that a word of any tool means, as the level column
-// spells it; false where it means none that is known.
+// spells it; false where it means none that is known. "Local RAM or RAM hit",
+// as perf has it, is one level said twice.
 func LevelOf(word string) (string, bool) {
-	folded := strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "", "/", "", ".", "").Replace(word))
-	level, ok := levelWords[folded]
-	return level, ok
+	word = hops.ReplaceAllString(strings.ToLower(strings.TrimSpace(word)), "")
+	if level, ok := levelWords[foldLevel(word)]; ok {
+		return level, true
+	}
+	word = strings.TrimSuffix(word, " hit")
+	found := ""
+	for part := range strings.SplitSeq(word, " or ") {
+		level, ok := levelWords[foldLevel(part)]
+		if !ok || found != "" && level != found {
+			return "", false
+		}
+		found = level
+	}
+	return found, true
+}
+
+func foldLevel(word string) string {
+	return strings.NewReplacer(" ", "", "-", "", "_", "", "/", "", ".", "").Replace(word)
 }

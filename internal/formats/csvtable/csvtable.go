@@ -7,11 +7,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/isobath/isobath/internal/data/kind"
 
-	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/delimited"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -45,33 +45,52 @@ func isText(head []byte) bool {
 	return len(head) == 0
 }
 
-// header returns the separator, the names, and the length of the header line.
-// Lines that start with # before it are comments.
+// header returns the separator, the names, and the length of the text up to the
+// first row. Lines that start with # before it are comments; the last of them
+// is the header where the first line that is none has as many cells and no names.
 func header(data []byte) (comma byte, names []string, length int) {
+	var comment []byte
 	for length < len(data) {
 		line, _, _ := bytes.Cut(data[length:], []byte("\n"))
 		start := length
 		length = min(length+len(line)+1, len(data))
 		line = bytes.TrimRight(line, "\r")
-		if len(line) == 0 || line[0] == '#' {
+		if len(line) == 0 {
 			continue
 		}
-		comma = ','
-		for _, c := range []byte{'\t', ';'} {
-			if bytes.Count(line, []byte{c}) > bytes.Count(line, []byte{comma}) {
-				comma = c
-			}
+		if line[0] == '#' {
+			comment = line
+			continue
 		}
-		names = delimited.Header(data[start:start+len(line)], comma)
-		for _, n := range names {
-			// Names are words; a number up there means there is no header.
-			if n == "" || n[0] >= '0' && n[0] <= '9' || n[0] == '-' || n[0] == '{' || n[0] == '<' {
-				return 0, nil, 0
-			}
+		comma = separator(line)
+		if names = delimited.Header(line, comma); areNames(names) {
+			return comma, names, length
 		}
-		return comma, names, length
+		inComment := delimited.Header(bytes.TrimLeft(comment, "# "), comma)
+		if len(inComment) == len(names) && areNames(inComment) {
+			return comma, inComment, start
+		}
+		return 0, nil, 0
 	}
 	return 0, nil, 0
+}
+
+func separator(line []byte) byte {
+	comma := byte(',')
+	for _, c := range []byte{'\t', ';'} {
+		if bytes.Count(line, []byte{c}) > bytes.Count(line, []byte{comma}) {
+			comma = c
+		}
+	}
+	return comma
+}
+
+// areNames reports whether cells can be a header: names are words, and a number
+// up there means there is none.
+func areNames(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(n string) bool {
+		return n == "" || n[0] >= '0' && n[0] <= '9' || n[0] == '-' || n[0] == '{' || n[0] == '<'
+	})
 }
 
 // shownRows is how many rows are looked at before a table is read.
@@ -93,11 +112,9 @@ func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 		return nil, fmt.Errorf("%s: no header line with at least two column names", in.Path)
 	}
 	out := make([]foreign.Candidate, len(names))
+	as := tabular.ReadNames(names, func(int) bool { return false }).As
 	for i, name := range names {
-		out[i] = foreign.Candidate{Name: name, Values: []string{}}
-		if _, canonical := samples.Lookup(name); canonical {
-			out[i].ReadAs = name
-		}
+		out[i] = foreign.Candidate{Name: name, Values: []string{}, ReadAs: as[i]}
 	}
 	for _, row := range delimited.FirstLines(head[length:], comma, shownRows) {
 		if len(row) != len(out) {

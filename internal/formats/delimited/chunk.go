@@ -107,6 +107,9 @@ func (ch *chunk) parse(ctx context.Context) error {
 		}
 		cells = split(cells[:0], line, ch.opt.Comma)
 		if len(cells) != len(ch.columns) {
+			if line[0] == '#' {
+				continue // a comment
+			}
 			var ok bool
 			if cells, ok = ch.repair(cells, &at); !ok {
 				continue

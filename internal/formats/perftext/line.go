@@ -364,9 +364,7 @@ var (
 	levelWords = map[string]hw.Level{"L1": hw.L1, "LFB": hw.LFB, "LFB/MAB": hw.LFB, "L2": hw.L2, "L3": hw.L3, "L4": hw.L4, "Local RAM": hw.LocalRAM,
 		"RAM": hw.LocalRAM, "Remote RAM (1 hop)": hw.RemoteRAM, "Remote RAM (2 hops)": hw.RemoteRAM, "Remote Cache (1 hop)": hw.RemoteCache,
 		"Remote Cache (2 hops)": hw.RemoteCache, "I/O": hw.IO, "Uncached": hw.Uncached, "PMEM": hw.PMEM, "CXL": hw.CXL}
-	opWords    = map[string]datasrc.Op{"LOAD": datasrc.Load, "STORE": datasrc.Store, "PFETCH": datasrc.Prefetch, "EXEC": datasrc.Exec}
-	snoopWords = map[string]datasrc.Snoop{"None": datasrc.SnoopNone, "Hit": datasrc.SnoopHit, "Miss": datasrc.SnoopMiss, "HitM": datasrc.SnoopHitM, "Peer": datasrc.SnoopPeer, "Fwd": datasrc.SnoopForward}
-	tlbWords   = map[string]datasrc.TLB{"L1 hit": datasrc.TLBL1, "L2 hit": datasrc.TLBL2, "L1 or L2 hit": datasrc.TLBHit, "L2 miss": datasrc.TLBMiss, "L1 or L2 miss": datasrc.TLBMiss, "Walker hit": datasrc.TLBWalk, "Fault hit": datasrc.TLBFault}
+	opWords = map[string]datasrc.Op{"LOAD": datasrc.Load, "STORE": datasrc.Store, "PFETCH": datasrc.Prefetch, "EXEC": datasrc.Exec}
 )
 
 // words takes what the texts say, for lines that lack the number.
@@ -385,9 +383,9 @@ func (s *sample) words(level string, parts []string) {
 		case "LVL":
 			s.levelOf(value)
 		case "SNP":
-			s.access.Snoop = snoopWords[value]
+			s.access.ReadWords(value, "")
 		case "TLB":
-			s.access.TLB = tlbWords[value]
+			s.access.ReadWords("", value)
 		case "LCK":
 			s.access.Lock = map[string]datasrc.Lock{"Yes": datasrc.Locked, "No": datasrc.Unlocked}[value]
 		}

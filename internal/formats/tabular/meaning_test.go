@@ -37,6 +37,9 @@ func TestLevelWordsOfOtherTools(t *testing.T) {
 		{"L2", "L2"},
 		{"Remote Cache", "Remote Cache"},
 		{"I/O", "I/O"},
+		{"Local RAM or RAM hit", "Local RAM"},
+		{"Remote RAM (1 hop) hit", "Remote RAM"},
+		{"L3 miss", "Beyond L3"},
 	}
 	for _, tt := range tests {
 		out, err := importText(t, "cpu,level\n0,"+tt.word+"\n", nil)

@@ -5,9 +5,7 @@ package tabular
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +22,7 @@ func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, 
 	if err != nil {
 		return nil, err
 	}
-	out := &foreign.Imported{Warnings: recognise(columns, units)}
+	out := &foreign.Imported{Warnings: recognise(columns, units, own)}
 	if !slices.ContainsFunc(columns, func(c *table.Column) bool { _, ok := samples.Lookup(c.Name); return ok }) {
 		return nil, fmt.Errorf("no column has a name that samples have; the file has %s; say which is which with --map time=NAME --map cpu=NAME --map latency=NAME --map addr=NAME",
 			names(columns))
@@ -42,11 +40,12 @@ func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, 
 		if err != nil {
 			return nil, err
 		}
-		if field.Name == samples.Level {
-			converted, said, err = spellLevels(converted, words)
-			if err != nil {
+		if converted.Kind == table.Category {
+			var unknown string
+			if converted, unknown, err = spell(converted, words[field.Name]); err != nil {
 				return nil, err
 			}
+			said += unknown // a unit is said of times alone, which have no words
 		}
 		if said != "" {
 			out.Warnings = append(out.Warnings, said)
@@ -57,6 +56,11 @@ func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, 
 	if err != nil {
 		return nil, err
 	}
+	t, said, err := layOut(t, units)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = append(out.Warnings, said...)
 	out.Tables = []*table.Table{t}
 	return out, nil
 }
@@ -101,49 +105,6 @@ func rename(columns []*table.Column, m map[string]string) (map[string]source, er
 	return sources, nil
 }
 
-// unitBehind is a unit in brackets behind a column's name.
-var unitBehind = regexp.MustCompile(`^(.*?)\s*[(\[]([^()\[\]]+)[)\]]$`)
-
-// alsoCalled are names of other writers for canonical columns.
-var alsoCalled = map[string]string{
-	"timestamp": samples.Time, "cpu id": samples.CPU, "core id": samples.CPU, "thread id": samples.TID, "process id": samples.PID,
-	"address": samples.Addr, "virtual address": samples.Addr, "data address": samples.Addr,
-}
-
-// recognise names columns that are canonical but for capitals, a unit behind the
-// name or another writer's word, where one column alone is, and returns what it
-// took for what.
-func recognise(columns []*table.Column, sources map[string]source) (said []string) {
-	meant := map[string][]*table.Column{}
-	units := map[*table.Column]string{}
-	for _, c := range columns {
-		name := strings.ToLower(strings.TrimSpace(c.Name))
-		if m := unitBehind.FindStringSubmatch(name); m != nil {
-			name, units[c] = m[1], m[2]
-		}
-		if known, ok := alsoCalled[strings.ReplaceAll(name, "_", " ")]; ok {
-			name = known
-		}
-		if _, ok := samples.Lookup(name); ok {
-			meant[name] = append(meant[name], c)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(meant)) {
-		c := meant[name][0]
-		if len(meant[name]) > 1 || c.Name == name {
-			continue
-		}
-		said = append(said, fmt.Sprintf("%s: column %q is taken for it", name, c.Name))
-		from := source{file: c.Name}
-		if field, _ := samples.Lookup(name); field.Kind != table.Time { // whose unit is found in the name
-			from.unit = units[c]
-		}
-		sources[name] = from
-		c.Name = name
-	}
-	return said
-}
-
 func mapKeys(m map[string]string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
@@ -183,7 +144,7 @@ func convert(c *table.Column, field samples.Field) (*table.Column, error) {
 		}
 	case table.Flag:
 		if values, ok := bools(c); ok {
-			out.Kind, out.Data = table.Flag, values
+			out.Kind, out.Data, out.Dict = table.Flag, values, nil
 			return &out, nil
 		}
 	case table.Number:
@@ -272,11 +233,27 @@ func signed(c *table.Column) ([]int64, bool) {
 
 func bools(c *table.Column) ([]uint8, bool) {
 	values := make([]uint8, c.Len())
+	if c.Kind == table.Category {
+		return yesOrNo(c, values)
+	}
 	for i := range values {
-		if c.Kind == table.Category || c.Has(i) && c.Float(i) != 0 && c.Float(i) != 1 {
+		if c.Has(i) && c.Float(i) != 0 && c.Float(i) != 1 {
 			return nil, false
 		}
 		values[i] = uint8(c.Float(i))
+	}
+	return values, true
+}
+
+var answers = map[string]uint8{"yes": 1, "no": 0, "true": 1, "false": 0}
+
+func yesOrNo(c *table.Column, values []uint8) ([]uint8, bool) {
+	for i := range values {
+		v, ok := answers[strings.ToLower(c.Text(i))]
+		if c.Has(i) && !ok {
+			return nil, false
+		}
+		values[i] = v
 	}
 	return values, true
 }

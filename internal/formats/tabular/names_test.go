@@ -1,0 +1,145 @@
+package tabular_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	schema "github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// Headers as other programs write them; each names what it is taken for, and
+// nothing where the name alone does not say.
+func TestColumnsOfOtherTools(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       map[string]string // of the first row
+		without    string            // columns that must not be there
+		says       string            // part of the warnings
+	}{
+		{"level and weight", "CPU,Memory Level,Weight\n3,LLC,40\n", map[string]string{"cpu": "3", "level": "L3", "weight": "40"}, "latency", `column "Memory Level" is taken for it`},
+		{"short names", "cpu;Mem Level;Latency (cycles)\n3;DRAM;40\n", map[string]string{"level": "Local RAM", "latency": "40"}, "", ""},
+		{"perf's weight of an access", "Local Weight,Memory access,Symbol,Shared Object,Data Symbol,Data Object,Locked\n519,L1 or L1 hit,[.] main,a.out,[.] grid+0x40,a.out,Yes\n",
+			map[string]string{"latency": "519", "level": "L1", "function": "main", "symbol": "grid", "lock": "1", "Data Object": "a.out"}, "weight", ""},
+		{"perf's weight of something else", "cpu,Local Weight\n3,7\n", map[string]string{"weight": "7"}, "latency", ""},
+		{"symbol of code and of data", "cpu,symbol,data_symbol\n3,solve,grid\n", map[string]string{"function": "solve", "symbol": "grid"}, "", ""},
+		{"our own symbol", "cpu,symbol\n3,grid\n", map[string]string{"symbol": "grid"}, "function", ""},
+		{"symbol beside a module", "cpu,Symbol,Module\n3,solve,a.out\n", map[string]string{"function": "solve"}, "symbol", ""},
+		{"symbol beside a function", "cpu,Symbol,Function\n3,grid,solve\n", map[string]string{"function": "solve", "symbol": "grid"}, "", ""},
+		{"symbol that says neither", "cpu,Symbol\n3,solve\n", map[string]string{"Symbol": "solve"}, "symbol function", "--map function=Symbol or --map symbol=Symbol"},
+		{"words for reads and writes", "cpu,Access Type\n3,R\n4,W\n", map[string]string{"op": "load"}, "", ""},
+		{"words that are no levels", "cpu,Data Source\n3,file.bin\n", map[string]string{"Data Source": "file.bin"}, "level", "--map 'level=Data Source'"},
+		{"an address of code", "Instruction Pointer,Data Linear Address\n0x40,0x80\n", map[string]string{"ip": "0x40", "addr": "0x80"}, "", ""},
+		{"a core may be a CPU", "Core,latency\n3,40\n", map[string]string{"Core": "3"}, "cpu", "--map cpu=Core"},
+		{"words in the place of numbers", "time,CPU ID\n3,left\n", map[string]string{"CPU ID": "left"}, "cpu", "is not taken"},
+		{"two could be meant", "Latency (ns),Load Latency,cpu\n1,2,3\n", nil, "latency", `--map 'latency=Latency (ns)' or --map 'latency=Load Latency'`},
+		{"camel case", "threadId,memLevel,lineNumber\n7,L2,12\n", map[string]string{"tid": "7", "level": "L2", "line": "12"}, "", ""},
+		{"VTune's means", "Function,Memory Object,Loads,Average Latency (cycles)\nsolve,grid,1000,33\n", map[string]string{"function": "solve", "symbol": "grid"}, "latency weight", "--map weight=NAME"},
+		{"a header in a comment", "# made by x\n# time,cpu,latency\n5,3,40\n", map[string]string{"time": "0", "cpu": "3", "latency": "40"}, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := importText(t, tt.text, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tab := out.Tables[0]
+			for name, want := range tt.want {
+				if c := tab.Column(name); c == nil || c.Text(0) != want {
+					t.Errorf("%s is %v, want %s (warnings %q)", name, c, want, out.Warnings)
+				}
+			}
+			for name := range strings.FieldsSeq(tt.without) {
+				if tab.Column(name) != nil {
+					t.Errorf("something was taken for %s: %q", name, out.Warnings)
+				}
+			}
+			if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, tt.says) {
+				t.Errorf("warnings %q, want %q", w, tt.says)
+			}
+		})
+	}
+}
+
+// What the user says beats what a name says.
+func TestMappedBeforeRecognised(t *testing.T) {
+	out, err := importText(t, "cpu,Symbol,Data Symbol\n3,grid,other\n", map[string]string{"symbol": "Symbol"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := out.Tables[0].Column("symbol"); c == nil || c.Text(0) != "grid" || out.Tables[0].Column("function") != nil {
+		t.Errorf("symbol is %v with %q", c, out.Warnings)
+	}
+}
+
+func TestOperationWords(t *testing.T) {
+	out, err := importText(t, "cpu,op\n0,READ\n1,st\n2,fence\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := out.Tables[0].Column("op")
+	if got := op.Text(0) + "," + op.Text(1) + "," + op.Text(2); got != "load,store,fence" {
+		t.Errorf("operations %s", got)
+	}
+	if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, `"fence" is no operation that is known`) || !strings.Contains(w, "--map op:fence=load") {
+		t.Errorf("warnings %q", w)
+	}
+	out, err = importText(t, "cpu,op\n0,fence\n", map[string]string{"op:fence": "store"})
+	if err != nil || out.Tables[0].Column("op").Text(0) != "store" {
+		t.Errorf("mapped operation %v, %v", out, err)
+	}
+}
+
+// A row that stands for several samples counts as so many, or it is said that it
+// does not.
+func TestRowsThatAreSums(t *testing.T) {
+	out, err := importText(t, "Overhead,Samples,Local Weight,Memory access\n60%,3,40,L3 hit\n40%,1,9,L1 hit\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := out.Tables[0]
+	var latency []string
+	for i := range tab.Rows() {
+		latency = append(latency, tab.Column("latency").Text(i))
+	}
+	if !slices.Equal(latency, []string{"40", "40", "40", "9"}) || tab.Column("Samples") != nil {
+		t.Errorf("latencies %v with columns %v", latency, out.Warnings)
+	}
+	if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, "2 rows stand for 4 samples") {
+		t.Errorf("warnings %q", w)
+	}
+	const sums = "Function,Loads,Average Latency (cycles)\nsolve,1000,33\nfill,10,5\n"
+	out, err = importText(t, sums, map[string]string{"weight": "Loads"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, event := schema.Summed(out.Tables[0]); c == nil || event != "Loads" || c.Float(0) != 1000 {
+		t.Errorf("rows are sums of %q, with %q", event, out.Warnings)
+	}
+	// Counts that are none, or more than may be laid out, leave the rows alone.
+	for _, count := range []string{"0", "1.5", "99999999"} {
+		out, err := importText(t, "cpu,Samples\n0,"+count+"\n1,2\n", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Tables[0].Rows() != 2 || !strings.Contains(strings.Join(out.Warnings, "\n"), "counts as one sample") {
+			t.Errorf("%s samples: %d rows, %q", count, out.Tables[0].Rows(), out.Warnings)
+		}
+	}
+}
+
+// A description of ours is believed whatever the names look like.
+func TestDescribedNamesStay(t *testing.T) {
+	const text = "# isobath {\"tableSchema\":{\"columns\":[{\"titles\":\"symbol\",\"isobath:kind\":\"category\",\"isobath:provenance\":\"measured\"}," +
+		"{\"titles\":\"samples\",\"isobath:kind\":\"number\",\"isobath:provenance\":\"measured\"},{\"titles\":\"Data Symbol\",\"isobath:kind\":\"category\",\"isobath:provenance\":\"measured\"}]}}\n" +
+		"symbol,samples,Data Symbol\ngrid,3,x\n"
+	out, err := importText(t, text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := out.Tables[0]
+	if c := tab.Column("symbol"); c == nil || c.Text(0) != "grid" || c.Provenance != table.Measured || tab.Rows() != 1 || len(out.Warnings) > 0 {
+		t.Errorf("symbol %v, %d rows, %q", c, tab.Rows(), out.Warnings)
+	}
+}
