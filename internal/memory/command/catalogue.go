@@ -69,7 +69,11 @@ type Catalogue struct {
 	latency   string // the column that says how long an access took; empty if none does
 
 	named  map[string]string // columns by their words, see axisAt
+	absent map[string]string // why columns by their words are not there, see absentAt
 	values map[string][]int  // entries of values by what is typed in full, see valuesAt
+
+	countThreads sync.Once
+	inOrder      []float64 // see threads
 
 	mu     sync.Mutex
 	fits   map[string][]float32 // see fit
@@ -127,6 +131,7 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 	}
 	c.addValues()
 	c.nameAxes()
+	c.nameAbsent()
 	return c
 }
 
@@ -272,22 +277,22 @@ var pageCommands = []struct {
 	{"open parallel coordinates", View, "parallel", "shows parallel coordinates", []string{"parallel coordinates", "parallel coordinates view", "axes", "go to axes"}},
 	{"open one axis", View, "axis", "shows one axis as a large histogram", []string{"single axis view", "go to histogram"}},
 	{"open categories", View, "category", "shows the values of a category as bars", []string{"categories", "category view", "bars", "go to categories"}},
-	{"open heat map", View, "heat", "shows when which CPU, thread, object or function was slow", []string{"heat map", "heatmap", "go to heat map"}},
+	{"open heat map", View, "heat", "shows when which CPU, thread, object or function was slow", []string{"heat map", "heatmap", "over time", "timeline", "samples per second", "go to heat map"}},
 	{"open calls", View, "calls", "shows the call stacks as a flame graph or a tree, with callers and callees", []string{"flame graph", "flamegraph", "call tree", "call graph", "call stacks", "callers and callees", "sandwich", "icicle of calls", "go to calls"}},
 	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"spread", "level mix", "latency distribution per line", "go to spread"}},
-	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"cache lines", "contention", "line sharing", "sharing", "c2c", "false sharing", "go to cache lines"}},
+	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"cache lines", "contention", "lock contention", "line sharing", "sharing", "c2c", "false sharing", "go to cache lines"}},
 	{"open first touch", View, "touches", "shows which thread on which node touched the pages of each object first", []string{"first touch", "page faults", "who touched it first", "go to first touch"}},
-	{"open allocations", View, "allocations", "shows what each place of the program allocates, how long that lives, and how much it is used", []string{"allocations", "heap", "what it allocates", "leaks", "never freed", "go to allocations"}},
+	{"open allocations", View, "allocations", "shows what each place of the program allocates, how long that lives, and how much it is used", []string{"allocations", "heap", "what it allocates", "leaks", "never freed", "biggest array", "largest objects", "sizes of objects", "go to allocations"}},
 	{"order axes by correlation", Arrange, "", "puts the axes next to each other that tell most of each other (mutual information)", []string{"sort axes", "arrange axes by correlation", "suggest an order of axes", "mutual information order"}},
 	{"open topology", View, "topology", "goes to the hardware topology", []string{"topology", "hardware view", "hardware", "sunburst", "icicle", "machine", "go to topology"}},
 	{"open code", View, "code", "goes to the source code", []string{"code", "source code", "source code view", "assembly", "go to code"}},
-	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"top offenders", "offenders", "hot lines", "ranking", "hot spots", "go to top offenders"}},
+	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"top offenders", "offenders", "hot lines", "ranking", "hot spots", "where is the time spent", "what takes longest", "cpu time by function", "time per function", "go to top offenders"}},
 	{"open samples", View, "rows", "lists the selected samples, each with why it has its level", []string{"rows", "table of samples", "list samples", "raw data", "why this level"}},
 	{"choose columns", Columns, "", "says which column of the file is which, and what an L1 hit is assumed to take", []string{"map columns", "remap attributes", "import settings", "assumed L1 latency"}},
 	{"open insights", View, "insights", "lists what is wrong with this run, the most at stake first", []string{"insights", "findings", "what is wrong", "why is it slow", "problems", "advice", "go to insights"}},
-	{"open metrics and clusters", View, "parallel", "shows the metric over windows of an axis and its clusters, above the axes", []string{"imbalance", "clusters", "phases", "metrics", "guided exploration", "go to metrics"}},
+	{"open metrics and clusters", View, "parallel", "shows the metric over windows of an axis and its clusters, above the axes", []string{"imbalance", "imbalance between threads", "imbalance across cpus", "load imbalance", "load balance", "balance of threads", "work distribution", "clusters", "phases", "metrics", "guided exploration", "go to metrics"}},
 	{"compare with another run", View, changesView, "shows what differs between this run and another one that is open", []string{"compare", "compare with", "compare runs", "diff", "difference", "changes", "before and after", "regression", "what changed"}},
-	{"open statistics", View, "statistics", "goes to the statistics", []string{"statistics", "stats", "summary", "go to statistics"}},
+	{"open statistics", View, "statistics", "goes to the statistics", []string{"statistics", "stats", "summary", "median latency", "mean latency", "average latency", "median", "quartiles", "percentiles", "quantiles", "how many samples", "number of samples", "how long did it run", "go to statistics"}},
 	{"color topology by latency", Color, "latency", "colours the topology by the cycles spent", []string{"set colour latency", "colour by cycles"}},
 	{"color topology by samples", Color, "samples", "colours the topology by the number of samples", []string{"set colour samples", "colour by count"}},
 	{"color topology by mean latency", Color, "mean", "colours the topology by the mean latency", []string{"set colour mean", "colour by average"}},

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,12 +151,7 @@ func (c *Catalogue) comparing(text string) []Suggestion {
 	if len(words) == 0 || words[0] != "compare" && words[0] != "diff" || len(words) > 1 && !slices.Contains([]string{"with", "to", "against", "runs", "run"}, words[1]) {
 		return nil
 	}
-	for i := range c.entries {
-		if e := &c.entries[i]; e.kind == kindPage && e.target == changesView {
-			return []Suggestion{c.suggest(scored{i, 1}, &Context{})}
-		}
-	}
-	return nil
+	return c.page(changesView)
 }
 
 // changesView is the view that compares runs.
@@ -232,9 +228,16 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.namesAt(tokens, at)...) // first: of two equal readings it names more
 	out = append(out, c.levelsAt(tokens, at)...)
 	out = append(out, c.placesAt(tokens, at)...)
+	out = append(out, c.threadsAt(tokens, at)...) // before its number, which no thread has
 	out = append(out, c.boundsAt(tokens, at)...)
 	out = append(out, c.mostAt(tokens, at)...)
 	out = append(out, c.endsAt(tokens, at)...)
+	out = append(out, c.stretchAt(tokens, at)...)
+	out = append(out, c.questionAt(tokens, at)...)
+	out = append(out, c.absentAt(tokens, at)...)
+	if questionWords[word] && len(c.questionAt(tokens, 0)) > 0 {
+		out = append(out, part{kind: aFiller, score: 0.999, end: at + 1})
+	}
 	return append(out, c.percentAt(tokens, at)...)
 }
 
@@ -474,14 +477,11 @@ func (c *Catalogue) percentAt(tokens []token, at int) []part {
 // beginnings and endings are words for the two ends of what goes on.
 var beginnings, endings = wordSet("first earliest initial"), wordSet("last latest final")
 
-// endsAt reads "first iteration", "last 10 % of time", "second half", "last 2 seconds".
+// endsAt reads "first iteration", "last 10 % of time", "last 2 seconds".
 // What has no axis is about time.
 func (c *Catalogue) endsAt(tokens []token, at int) []part {
 	which := tokens[at].word
 	low, high := beginnings[which], endings[which]
-	if p, ok := c.halfAt(tokens, at); ok {
-		return []part{p}
-	}
 	if !low && !high {
 		return nil
 	}
@@ -519,24 +519,6 @@ func (c *Catalogue) endsAt(tokens []token, at int) []part {
 		return []part{{score: 1, text: "the " + which + " " + column, lazy: exactly(column, p), axes: []string{column}, end: end}}
 	}
 	return nil
-}
-
-// halfAt reads "first half", "second half of the run".
-func (c *Catalogue) halfAt(tokens []token, at int) (part, bool) {
-	which := tokens[at].word
-	second := which == "second" || endings[which]
-	if !second && !beginnings[which] || at+1 >= len(tokens) || tokens[at+1].word != "half" {
-		return part{}, false
-	}
-	column, end := c.alongAt(tokens, at+2)
-	if column == "" {
-		return part{}, false
-	}
-	op := query.Lt
-	if second {
-		op = query.Ge
-	}
-	return part{score: 1, text: "the " + which + " half of " + column, lazy: ofSpan(column, op, 0.5), axes: []string{column}, end: end}, true
 }
 
 // alongAt is the axis that something is a stretch of: the one that is named, else
@@ -577,9 +559,22 @@ func (c *Catalogue) mostAt(tokens []token, at int) []part {
 			continue
 		}
 		column, end := c.axisAt(tokens, at+n)
+		if column == "" && at+n+1 == len(tokens) {
+			column, end = c.mistyped(tokens[at+n].word), at+n+1
+		}
 		return c.mostOf(s, column, end)
 	}
 	return nil
+}
+
+// mistyped is the column whose name a word is a slip of.
+func (c *Catalogue) mistyped(word string) string {
+	for _, name := range slices.Sorted(maps.Keys(c.named)) {
+		if len(word) >= 4 && slip(word, name) > 0.7 && slices.Contains(grouping, c.named[name]) {
+			return c.named[name]
+		}
+	}
+	return ""
 }
 
 // mostOf is the value of a column that has most of something. Without latencies the

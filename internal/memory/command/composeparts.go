@@ -229,7 +229,10 @@ func (c *Catalogue) placesAt(tokens []token, at int) []part {
 	}
 	resource := depth + ":" + strconv.FormatFloat(tokens[end].number, 'f', -1, 64)
 	if !slices.Contains(c.resources, resource) {
-		return nil
+		if len(c.resources) == 0 {
+			return nil // see absentAt
+		}
+		return []part{part{text: resource, end: end + 1}.cannot("the machine of this data has no " + resource)}
 	}
 	return []part{{score: 1, text: resource, expr: query.At{Resource: resource}, one: "at", end: end + 1}}
 }
@@ -363,7 +366,7 @@ func (c *Catalogue) limits(column string, b *bound) query.Expr {
 	switch {
 	case b.op != "":
 		return query.Compare{Column: column, Op: b.op, Value: value(b.lo)}
-	case b.hi != nil && (b.list == nil || !names && len(b.list) == 2):
+	case b.hi != nil && (b.list == nil || !names && b.count == 2):
 		lo, hi := value(b.lo), value(b.hi)
 		if lo.Number > hi.Number {
 			lo, hi = hi, lo

@@ -190,6 +190,11 @@ func locked(f *facts) answerable {
 	return answerable{missing: "the data does not say which accesses were locked (no column lock)"}
 }
 
+// cannotTell is what no sample says.
+func cannotTell(why string) func(*facts) answerable {
+	return func(*facts) answerable { return answerable{missing: why} }
+}
+
 // slowest are the samples beyond a quantile of latency.
 func slowest(p float64) func(*facts) answerable {
 	return func(f *facts) answerable {
@@ -293,6 +298,9 @@ var phenomena = []phenomenon{
 	{"prefetches", []string{"software prefetch"}, "software prefetches", said("op", []string{datasrc.OpNames[datasrc.Prefetch]}, "whether an access was a prefetch", "ibs_sw_pf")},
 	{"line fill buffer", []string{"LFB hits", "fill buffer"}, "accesses to a line that was on its way already", served([]hw.Level{hw.LFB})},
 	{"uncached accesses", []string{"uncacheable"}, "accesses that caches do not take", served([]hw.Level{hw.Uncached, hw.IO}, "ibs_dc_uc_mem_acc")},
+	{"memory bandwidth", []string{"bandwidth", "throughput", "bytes per second", "GB/s"}, "", cannotTell("samples do not say how many bytes were moved in a time")},
+	{"loops", []string{"hottest loop", "hot loops", "inner loop"}, "", cannotTell("samples name lines and functions, not loops; isobath record --refs keeps every reference, and isobath loops finds its loops")},
+	{"cold misses", []string{"compulsory misses", "capacity misses", "conflict misses"}, "", cannotTell("samples do not say why a line was not in a cache; isobath record --refs keeps every reference, and isobath reuse counts first uses")},
 	{"slowest 1 %", []string{"slow", "slowest", "slow accesses", "outliers", "expensive accesses", "long latency", "top percentile", "p99"}, "the slowest one in a hundred", slowest(0.99)},
 	{"slowest 5 %", []string{"p95"}, "the slowest five in a hundred", slowest(0.95)},
 	{"slowest 10 %", []string{"p90"}, "the slowest ten in a hundred", slowest(0.90)},

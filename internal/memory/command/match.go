@@ -37,6 +37,8 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 		}
 		out = append(literal, composed...)
 		out = append(out, c.related(text)...)
+		out = append(out, c.ranked(text)...)
+		out = append(out, c.counted(text, &ctx)...)
 	}
 	if rest, ok := wished(text); ok {
 		out = append(out, c.composed(rest)...)

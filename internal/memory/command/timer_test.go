@@ -56,6 +56,13 @@ func TestSearchOfTimerSamples(t *testing.T) {
 		"dram":                          cannot("which level"),
 		"L1 hit rate":                   cannot("which level"),
 		"slowest thread":                selects("tid = 12"),
+		"thread 2":                      selects("tid = 13"), // counted from 0
+		"memory bandwidth":              cannot("bytes"),
+		"cold misses":                   cannot("why a line"),
+		"hottest loop":                  cannot("not loops"),
+		"socket 7":                      cannot("has no Package:7"),
+		"iteration 3":                   cannot("no column iteration"),
+		"hottest rank":                  cannot("no column rank"),
 		"which thread is slowest":       selects("tid = 12"),
 		"blur.c:25":                     selects(`file = "/src/blur.c" & line = 25`),
 		"weights":                       selects("symbol = weights"),

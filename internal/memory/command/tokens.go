@@ -135,6 +135,7 @@ type bound struct {
 	op     query.Op // empty: not said
 	lo, hi *token   // hi nil: one number
 	list   []float64
+	count  int // tokens that are numbers
 	end    int // the token after it
 }
 
@@ -197,7 +198,7 @@ func boundAt(tokens []token, at int) (bound, bool) {
 		return b, false
 	}
 	first := tokens[at]
-	b.lo, at = &first, at+1
+	b.lo, b.count, at = &first, 1, at+1
 	at = unitAt(tokens, at, b.lo)
 	if first.up {
 		b.op = query.Ge
@@ -236,7 +237,7 @@ func (b *bound) more(tokens []token, at int) int {
 	joint := tokens[at].word
 	if joint == to && tokens[at+1].isNumber() {
 		second := tokens[at+1]
-		b.hi, b.list = &second, nil
+		b.hi, b.list, b.count = &second, nil, 2
 		return unitAt(tokens, at+2, b.hi)
 	}
 	for at < len(tokens) {
@@ -249,6 +250,7 @@ func (b *bound) more(tokens []token, at int) int {
 		}
 		last := tokens[next]
 		b.list = append(b.list, numbersOf(&last)...)
+		b.count++
 		b.hi, at = &last, unitAt(tokens, next+1, &last)
 	}
 	return at
