@@ -6,6 +6,7 @@ import (
 
 	"github.com/isobath/isobath/examples"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/locality/layout"
 )
 
@@ -34,6 +35,15 @@ func (l Locality) Objects() ([]layout.Object, error) {
 		return nil, err
 	}
 	return slices.Clone(s.h.Objects), nil
+}
+
+// Flow is the way that the program took through its code.
+func (l Locality) Flow() (*flow.Trace, error) {
+	s, err := openStored(particles)
+	if err != nil {
+		return nil, err
+	}
+	return s.h.Flow, nil
 }
 
 // Texts returns the sources by the names in the recording.

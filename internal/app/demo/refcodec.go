@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/locality/layout"
 )
 
@@ -25,6 +26,7 @@ type refHeader struct {
 	Codes      []storedCode    `json:"codes"`
 	Places     []refs.Place    `json:"places"`
 	Objects    []layout.Object `json:"objects"`
+	Flow       *flow.Trace     `json:"flow"`
 }
 
 // storedCode is an instruction and the size of its references.
@@ -33,12 +35,15 @@ type storedCode struct {
 	Size  uint32  `json:"size"`
 	Op    refs.Op `json:"op"`
 	Place uint32  `json:"place"`
+	// Enters is that of refs.Ref: mostly an instruction is always the first of its
+	// block that makes a reference, or never.
+	Enters bool `json:"enters,omitempty"`
 }
 
 // EncodeRefs returns a trace of one thread in the form the repository keeps it
-// in, with the objects that lie behind it.
-func EncodeRefs(all []refs.Ref, places []refs.Place, objects []layout.Object) ([]byte, error) {
-	h := refHeader{References: len(all), Places: places, Objects: objects}
+// in, with the objects that lie behind it and the way through the code.
+func EncodeRefs(all []refs.Ref, places []refs.Place, objects []layout.Object, way *flow.Trace) ([]byte, error) {
+	h := refHeader{References: len(all), Places: places, Objects: objects, Flow: way}
 	index := map[storedCode]int{}
 	var order []byte
 	var addrs [][]byte
@@ -47,7 +52,7 @@ func EncodeRefs(all []refs.Ref, places []refs.Place, objects []layout.Object) ([
 	before := -1
 	for i := range all {
 		r := &all[i]
-		k := storedCode{r.PC, r.Size, r.Op, r.Place}
+		k := storedCode{r.PC, r.Size, r.Op, r.Place, r.Enters}
 		c, ok := index[k]
 		if !ok {
 			c = len(h.Codes)
@@ -127,7 +132,7 @@ func (s *storedRefs) prepare() error {
 			return fmt.Errorf("%w: place %d", errDamaged, c.Place)
 		}
 	}
-	s.about = refs.About{Has: refs.HasPC | refs.HasSize | refs.HasPlace, Places: s.h.Places, Objects: []refs.Object{{}}}
+	s.about = refs.About{Has: refs.HasPC | refs.HasSize | refs.HasPlace | refs.HasFlow, Places: s.h.Places, Objects: []refs.Object{{}}}
 	s.left = s.h.References
 	s.reset(codes)
 	counts := make([]int, codes)
@@ -199,7 +204,7 @@ func (s *storedRefs) Read(dst []refs.Ref) (int, error) {
 		code := &s.h.Codes[c]
 		addr := s.last[c] + s.stride[c] + uint64(off)
 		s.stride[c], s.last[c] = addr-s.last[c], addr
-		dst[i] = refs.Ref{Addr: addr, PC: code.PC, Size: code.Size, Op: code.Op, Place: code.Place}
+		dst[i] = refs.Ref{Addr: addr, PC: code.PC, Size: code.Size, Op: code.Op, Place: code.Place, Enters: code.Enters}
 	}
 	if s.left -= n; s.left == 0 {
 		return n, io.EOF

@@ -18,6 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/run"
 	sourcefile "github.com/isobath/isobath/internal/data/source"
@@ -112,7 +113,7 @@ func unpackCycle(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, src.Close())
 	}
-	return writeRefs(ctx, filepath.Join(dir, "matmul"+run.Suffix), src, texts)
+	return writeRefs(ctx, filepath.Join(dir, "matmul"+run.Suffix), src, texts, nil)
 }
 
 func unpackLocality(ctx context.Context, dir string) (string, error) {
@@ -124,11 +125,16 @@ func unpackLocality(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, src.Close())
 	}
-	return writeRefs(ctx, filepath.Join(dir, "particles"+run.Suffix), src, texts)
+	way, err := Particles.Flow()
+	if err != nil {
+		return "", errors.Join(err, src.Close())
+	}
+	return writeRefs(ctx, filepath.Join(dir, "particles"+run.Suffix), src, texts, way)
 }
 
-// writeRefs keeps a trace as a run with its sources, and closes it.
-func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[string][]byte) (_ string, err error) {
+// writeRefs keeps a trace as a run with its sources and, if it is known, the way
+// through the code, and closes it.
+func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[string][]byte, way *flow.Trace) (_ string, err error) {
 	if err := free(path); err != nil {
 		return "", errors.Join(err, src.Close())
 	}
@@ -138,11 +144,19 @@ func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[stri
 		return "", err
 	}
 	about := src.About()
-	t, err := reftable.New(all, about.Places, about.Objects, about.Has&^refs.HasFlow) // the way through the code is not kept
+	t, err := reftable.New(all, about.Places, about.Objects, about.Has)
 	if err != nil {
 		return "", err
 	}
-	b := &run.Run{Contents: []*table.Table{t}, SourceFiles: map[string]sourcefile.File{}, Manifest: run.Manifest{
+	contents := []*table.Table{t}
+	if way != nil {
+		more, err := way.Tables()
+		if err != nil {
+			return "", err
+		}
+		contents = append(contents, more...)
+	}
+	b := &run.Run{Contents: contents, SourceFiles: map[string]sourcefile.File{}, Manifest: run.Manifest{
 		Version: run.Version, Kind: kind.Refs, Format: "demo", Origin: kind.Origin{Tool: "isobath record --refs"},
 		Imported: time.Now().UTC().Truncate(time.Second), Warnings: about.Notes,
 	}}

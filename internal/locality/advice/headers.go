@@ -16,6 +16,8 @@ type header struct {
 	begin string // its parts, where it counts up by one
 	limit string // beyond the last, or the last itself if inclusive
 	kind  string // of the variable, declared in the header
+	// outside says that it is not in the function: it calls it.
+	outside bool
 }
 
 var (
@@ -46,7 +48,8 @@ func readHeader(text string) (header, bool) {
 
 // written are the loops of a nest as the source has them, outermost first; nil
 // where that is not sure: every loop of the nest must be one of the text, inside
-// one another, with as many turns.
+// one another, with as many turns. Only those around all others may be of a function
+// that calls this one, if two are left to exchange.
 func (f *finder) written(n *replay.Nest) []header {
 	if f.Loops == nil {
 		return nil
@@ -69,6 +72,10 @@ func (f *finder) written(n *replay.Nest) []header {
 	out := make([]header, len(n.Trips))
 	seen := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
+		if at < 0 && len(out)-1-i >= 2 {
+			nameOutside(out[:i+1], seen)
+			return out
+		}
 		if at < 0 {
 			return nil
 		}
@@ -83,6 +90,19 @@ func (f *finder) written(n *replay.Nest) []header {
 		at = l.Parent
 	}
 	return out
+}
+
+// nameOutside names loops that call the function of the others, by letters that these do
+// not use.
+func nameOutside(loops []header, used map[string]bool) {
+	for i := range loops {
+		for _, letter := range loopLetters {
+			if !used[letter] {
+				loops[i], used[letter] = header{name: letter, outside: true}, true
+				break
+			}
+		}
+	}
 }
 
 // loopNaming is what the loops of a nest are called.
@@ -106,16 +126,27 @@ func (f *finder) naming(n *replay.Nest) loopNaming {
 
 func (l loopNaming) name(i int) string { return l.names[i%len(l.names)] }
 
-// order writes an order of loops by their names.
+// order writes an order of loops by their names; those outside the function stay
+// where they are.
 func (l loopNaming) order(loops []replay.Loop) string {
-	all := make([]string, len(loops))
+	var all []string
 	for i, x := range loops {
-		all[i] = l.name(x.Of)
-		if x.Tile > 0 && !x.In {
-			all[i] += fmt.Sprintf("/%d", x.Tile)
+		if l.stays(i, x) {
+			continue
 		}
+		name := l.name(x.Of)
+		if x.Tile > 0 && !x.In {
+			name += fmt.Sprintf("/%d", x.Tile)
+		}
+		all = append(all, name)
 	}
 	return strings.Join(all, " ")
+}
+
+// stays says that the loop at a depth of an order is outside the function and where
+// it was.
+func (l loopNaming) stays(depth int, x replay.Loop) bool {
+	return l.headers != nil && l.headers[x.Of].outside && x.Of == depth && x.Tile == 0
 }
 
 // block is the variable that goes from tile to tile.
@@ -135,8 +166,8 @@ func (l loopNaming) asWritten(order []replay.Loop) bool {
 	if l.headers == nil {
 		return false
 	}
-	for _, x := range order {
-		if x.Tile > 0 && l.headers[x.Of].begin == "" {
+	for depth, x := range order {
+		if x.Tile > 0 && l.headers[x.Of].begin == "" || l.headers[x.Of].outside && !l.stays(depth, x) {
 			return false
 		}
 	}
@@ -166,14 +197,27 @@ func (l loopNaming) code(n *replay.Nest, loops []replay.Loop) string {
 		fmt.Fprintf(&b, "%s the variables count turns here\n", comment)
 	}
 	fmt.Fprintf(&b, "%s now\n", comment)
-	for i, trips := range n.Trips {
-		b.WriteString(strings.Repeat("\t", i) + l.line(replay.Loop{Of: i}, trips, written) + "\n")
+	now := make([]replay.Loop, len(n.Trips))
+	for i := range now {
+		now[i].Of = i
 	}
+	l.nest(&b, n, now, written)
 	fmt.Fprintf(&b, "%s then\n", comment)
-	for depth, x := range loops {
-		b.WriteString(strings.Repeat("\t", depth) + l.line(x, n.Trips[x.Of], written) + "\n")
-	}
+	l.nest(&b, n, loops, written)
 	return b.String()
+}
+
+// nest writes loops inside one another; those outside the function are not in its
+// text.
+func (l loopNaming) nest(b *strings.Builder, n *replay.Nest, loops []replay.Loop, written bool) {
+	depth := 0
+	for i, x := range loops {
+		if written && l.stays(i, x) {
+			continue
+		}
+		b.WriteString(strings.Repeat("\t", depth) + l.line(x, n.Trips[x.Of], written) + "\n")
+		depth++
+	}
 }
 
 // line is the header of one loop.

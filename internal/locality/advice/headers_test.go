@@ -19,17 +19,17 @@ import (
 // only where it counts up by one.
 func TestReadHeader(t *testing.T) {
 	for text, want := range map[string]header{
-		"for (int y = 1; y < n - 1; y++)":                   {"y", "for (int y = 1; y < n - 1; y++)", "1", "n - 1", "int "},
-		"for (std::size_t row=0; row<=last(m); ++row) {":    {"row", "for (std::size_t row=0; row<=last(m); ++row)", "0", "(last(m)) + 1", "std::size_t "},
-		"for (k = lo; k < hi; k += 1)":                      {"k", "for (k = lo; k < hi; k += 1)", "lo", "hi", ""},
+		"for (int y = 1; y < n - 1; y++)":                   {"y", "for (int y = 1; y < n - 1; y++)", "1", "n - 1", "int ", false},
+		"for (std::size_t row=0; row<=last(m); ++row) {":    {"row", "for (std::size_t row=0; row<=last(m); ++row)", "0", "(last(m)) + 1", "std::size_t ", false},
+		"for (k = lo; k < hi; k += 1)":                      {"k", "for (k = lo; k < hi; k += 1)", "lo", "hi", "", false},
 		"for (int k = n; k > 0; k--)":                       {name: "k", text: "for (int k = n; k > 0; k--)"},
 		"for (int k = 0; k < n; k += 2)":                    {name: "k", text: "for (int k = 0; k < n; k += 2)"},
 		"for (int i = 0, k = 0; i < n; i++)":                {name: "i", text: "for (int i = 0, k = 0; i < n; i++)"},
 		"for (int i = 0; k < n; i++)":                       {name: "i", text: "for (int i = 0; k < n; i++)"},
 		"for i := 0; i < n; i++ {":                          {name: "i", text: "for i := 0; i < n; i++ {"},
-		"DO j = 2, n - 1":                                   {"j", "DO j = 2, n - 1", "2", "n - 1", ""},
+		"DO j = 2, n - 1":                                   {"j", "DO j = 2, n - 1", "2", "n - 1", "", false},
 		"outer: do jj = 1, size(a, 2) ! columns":            {},
-		"do 10 i = 1, 20":                                   {"i", "do 10 i = 1, 20", "1", "20", ""},
+		"do 10 i = 1, 20":                                   {"i", "do 10 i = 1, 20", "1", "20", "", false},
 		"while (p)":                                         {},
 		"for (; i < n; i++)":                                {},
 		"for (auto &x : all)":                               {},
@@ -90,7 +90,21 @@ func TestLoopsHaveTheirNames(t *testing.T) {
 			t.Errorf("%s:\n%s", tt.name, code)
 		}
 	}
+	// The loop that calls the function of both stays where it is, and is not printed.
 	f, n := nestOf(y, x)
+	n.Trips = []int{2, 6, 20}
+	named, swapped := f.naming(n), []replay.Loop{{Of: 0}, {Of: 2}, {Of: 1}}
+	if got := named.order(swapped); got != "x y" {
+		t.Errorf("below a call: order %q", got)
+	}
+	want := "// now\nfor (int y = 1; y < 7; y++)\n\tfor (int x = 2; x <= 21; ++x)\n// then\nfor (int x = 2; x <= 21; ++x)\n\tfor (int y = 1; y < 7; y++)\n"
+	if code := named.code(n, swapped); code != want {
+		t.Errorf("below a call:\n%s", code)
+	}
+	if code := named.code(n, []replay.Loop{{Of: 1}, {Of: 0}, {Of: 2}}); !strings.Contains(code, "the variables count turns") {
+		t.Errorf("the call itself is exchanged:\n%s", code)
+	}
+	f, n = nestOf(y, x)
 	f.Loops = nil
 	if got := f.naming(n).order([]replay.Loop{{Of: 1}}); got != "j" {
 		t.Errorf("without a tree: %q", got)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
+	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/locality/layout"
 )
 
@@ -20,15 +23,15 @@ func recordLocality(out, program string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	exe, run := filepath.Join(tmp, "pic"), filepath.Join(tmp, "pic.isobath")
+	exe, recording := filepath.Join(tmp, "pic"), filepath.Join(tmp, "pic.isobath")
 	// Inlined functions would be one; scalar code reads one field at a time.
 	if err := command("cc", "-g", "-O1", "-fno-inline", "-o", exe, filepath.Join("examples", "locality", demo.Particles.Source)); err != nil {
 		return err
 	}
-	if err := command(program, "record", "--refs", "--backend", "qemu", "--function", "steps", "-o", run, "--", exe); err != nil {
+	if err := command(program, "record", "--refs", "--backend", "qemu", "--function", "steps", "-o", recording, "--", exe); err != nil {
 		return err
 	}
-	set, err := refset.Open(context.Background(), run, refset.Options{Binary: exe})
+	set, err := refset.Open(context.Background(), recording, refset.Options{Binary: exe})
 	if err != nil {
 		return err
 	}
@@ -50,10 +53,39 @@ func recordLocality(out, program string) error {
 			objects = append(objects, *o)
 		}
 	}
-	data, err := demo.EncodeRefs(all, set.About().Places, objects)
+	way, err := wayOf(recording)
+	if err != nil {
+		return err
+	}
+	data, err := demo.EncodeRefs(all, set.About().Places, objects, way)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%s: %d references in %d bytes\n", out, len(all), len(data))
 	return os.WriteFile(out, data, 0o644)
+}
+
+// wayOf is the way through the code that a run of one thread holds, by the names that
+// places have in the repository.
+func wayOf(path string) (*flow.Trace, error) {
+	r, err := run.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	way, err := flow.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if way == nil || len(way.Threads) != 1 {
+		return nil, errors.New("the recording does not hold the way of one thread")
+	}
+	way.Threads[0].ID = 0
+	for i := range way.Code {
+		way.Code[i].Place.File = filepath.Base(way.Code[i].Place.File)
+	}
+	for i := range way.Marks {
+		way.Marks[i].File = filepath.Base(way.Marks[i].File)
+	}
+	return way, nil
 }

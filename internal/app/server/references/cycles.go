@@ -26,6 +26,7 @@ import (
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats"
@@ -190,7 +191,7 @@ func Demo(ctx context.Context) ([]*frame.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		r := &Refs{Open: c.Open, loops: newLoopTable(demoFile(c.Open, texts)), own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
+		r := &Refs{Open: c.Open, loops: newLoopTable(demoFile(c.Open, texts, nil)), own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
 		r.Set = func(_ context.Context, where string) (*refset.Set, error) {
 			if where != "" {
 				return nil, frame.BadRequest("the demo is looked at as a whole")
@@ -221,7 +222,11 @@ func DemoLocality(ctx context.Context) ([]*frame.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil), loops: newLoopTable(demoFile(d.Open, texts))}
+	way, err := d.Flow()
+	if err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil), loops: newLoopTable(demoFile(d.Open, texts, way))}
 	r.Set = func(_ context.Context, where string) (*refset.Set, error) {
 		if where != "" {
 			return nil, frame.BadRequest("the demo is looked at as a whole")
@@ -239,10 +244,11 @@ func DemoLocality(ctx context.Context) ([]*frame.Run, error) {
 	return []*frame.Run{run}, nil
 }
 
-// demoFile is a built-in trace for counting its loops.
-func demoFile(open func() (refs.Reader, error), texts map[string][]byte) func() (*tree.File, error) {
+// demoFile is a built-in trace for counting its loops, with the way through the code
+// if that was recorded.
+func demoFile(open func() (refs.Reader, error), texts map[string][]byte, way *flow.Trace) func() (*tree.File, error) {
 	return func() (*tree.File, error) {
-		return &tree.File{Input: tree.Input{Open: open, Source: func(name string) []byte { return texts[name] }}}, nil
+		return &tree.File{Input: tree.Input{Open: open, Flow: way, Source: func(name string) []byte { return texts[name] }}}, nil
 	}
 }
 

@@ -77,7 +77,7 @@ func TestForesee(t *testing.T) {
 
 // An analysis ends when the request is taken back, and is made for the next.
 func TestTakenBack(t *testing.T) {
-	r := &Refs{Open: demo.Cycles[0].Open, loops: newLoopTable(demoFile(demo.Cycles[0].Open, nil))}
+	r := &Refs{Open: demo.Cycles[0].Open, loops: newLoopTable(demoFile(demo.Cycles[0].Open, nil, nil))}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.find(ctx, CyclesAsk{Thread: -1, Window: 8}, nil); !errors.Is(err, context.Canceled) {
@@ -98,7 +98,7 @@ func TestPanicIsAnError(t *testing.T) {
 
 // Of two requests for one analysis the one that stays gets it.
 func TestTwoWait(t *testing.T) {
-	r := &Refs{Open: demo.Cycles[0].Open, loops: newLoopTable(demoFile(demo.Cycles[0].Open, nil))}
+	r := &Refs{Open: demo.Cycles[0].Open, loops: newLoopTable(demoFile(demo.Cycles[0].Open, nil, nil))}
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
