@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/isobath/isobath/internal/locality/layout"
@@ -81,8 +82,8 @@ func fit(t *replay.Trace, table *layout.Table, found []*layout.Object) {
 		o.Start, o.Size = ends[k][0], ends[k][1]-ends[k][0]
 		o.Name = fmt.Sprintf("memory at %#x", o.Start)
 		most := -1
-		for c, n := range busiest[k] {
-			p := t.PlaceOf(c)
+		for _, c := range slices.Sorted(maps.Keys(busiest[k])) { // of equal ones always the same
+			p, n := t.PlaceOf(c), busiest[k][c]
 			if p.Line > 0 && n > most {
 				most, o.Name = n, fmt.Sprintf("memory of %s:%d", p.File, p.Line)
 			}
