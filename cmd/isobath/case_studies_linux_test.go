@@ -144,14 +144,16 @@ func (r *recorder) checkWaiting(samples *table.Table) {
 	if !found || share < 0.01 {
 		r.t.Errorf("%.4f of the samples wait, and the findings are %s", share, out)
 	}
-	// Counted by something else: the library's code does nothing but wait here.
+	// Counted by something else: the library's code does little but wait here. Starting
+	// teams and counting who has arrived at a barrier is work, and on an idle machine,
+	// where nobody waits long, some 5 % of its samples.
 	inside := 0
 	for name, n := range counts(samples, "module") {
 		if strings.HasPrefix(name, "libgomp") {
 			inside += n
 		}
 	}
-	if by := float64(inside) / float64(samples.Rows()); math.Abs(by-share) > 0.02 {
+	if by := float64(inside) / float64(samples.Rows()); share > by+0.02 || share < 0.85*by {
 		r.t.Errorf("%.4f of the samples wait, %.4f are in the library of OpenMP", share, by)
 	}
 	// The functions that wait are the program's, and none is the library's.
