@@ -37,7 +37,7 @@ describe('the locality page', () => {
       .then((t) => t.replace(/\s+/g, ' ').trim());
 
   it('opens on everything', async () => {
-    expect(await selected()).toBe(`Everything ${REFERENCES} references · 65 410 lines`);
+    expect(await selected()).toBe(`Everything ${REFERENCES} references · 65 411 lines`);
     expect(
       await page.getByRole('button', { name: 'Locality', exact: true }).getAttribute('aria-current'),
     ).toBe('page');
@@ -98,7 +98,7 @@ describe('the locality page', () => {
     await page.locator('[data-view="What if"]').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
-    await expect.poll(status).toMatch(/^L2 2 MiB, 16 ways · 167 595 misses, .* · what if 8\d \d{3}/);
+    await expect.poll(status).toMatch(/^L2 2 MiB, 16 ways · 167 603 misses, .* · what if 8\d \d{3}/);
     await page.mouse.move(720, 12);
     await picture(page, 'locality', 'docs/guide/locality.md');
     await page.reload();

@@ -107,7 +107,7 @@ func TestMemoryStays(t *testing.T) {
 			}
 			for i, n := range []int{few, few + 400_000} {
 				src := &endless{left: n, random: 7, about: refs.About{Has: refs.HasPC | refs.HasPlace, Places: []refs.Place{{}, {Function: "work", File: "a.c", Line: 7}}}}
-				notes, err := ask(budget.With(t.Context(), budget.New(room)), Known(src, nil, ""))
+				notes, err := ask(budget.With(t.Context(), budget.New(room)), Known(src, nil, "", nil))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -68,12 +68,12 @@ const noLoop = "(no loop)"
 // more for it. What it keeps is claimed from the budget of the context until
 // release.
 func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(), err error) {
-	if s.path == "" || s.path == formats.Stdin {
-		return nil, wrong("--by loop: the trace is read twice; give it as a file")
-	}
 	file, err := s.openTree()
 	if err != nil {
 		return nil, err
+	}
+	if file == nil {
+		return nil, wrong("--by loop: the trace is read twice; give it as a file")
 	}
 	defer file.Close()
 	if progress != nil {
@@ -111,8 +111,15 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(),
 	return claim.Release, nil
 }
 
-// openTree opens the trace once more for its loops.
+// openTree opens the trace once more for its loops; nil for one that can be read
+// once only.
 func (s *Set) openTree() (*tree.File, error) {
+	if s.again != nil {
+		return s.again()
+	}
+	if s.path == "" || s.path == formats.Stdin {
+		return nil, nil
+	}
 	file, err := tree.OpenFile(s.path)
 	if err == nil && s.lines != nil {
 		file.Locate = func(pc uint64) refs.Place {
@@ -126,11 +133,8 @@ func (s *Set) openTree() (*tree.File, error) {
 // loopTree is the loops of the trace, for their names; nil where the way through
 // the code was not recorded, or cannot be read.
 func (s *Set) loopTree(ctx context.Context) *tree.Tree {
-	if s.path == "" || s.path == formats.Stdin {
-		return nil
-	}
 	file, err := s.openTree()
-	if err != nil {
+	if err != nil || file == nil {
 		return nil
 	}
 	defer file.Close()

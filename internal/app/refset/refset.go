@@ -21,6 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/loops/tree"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/hw/sysfs"
 )
@@ -42,7 +43,8 @@ type Set struct {
 	Notes   []string
 
 	path    string
-	machine string // where no other is asked for; empty: that of the run, or this one
+	again   func() (*tree.File, error) // opens a trace that has no path once more; nil for others
+	machine string                     // where no other is asked for; empty: that of the run, or this one
 	src     refs.Reader
 	opt     Options
 	rows    table.Bits // of Where; nil is all
@@ -69,9 +71,10 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 }
 
 // Known makes a set of a trace whose objects are known, and which is looked at
-// on a machine unless another is asked for. The caller closes it.
-func Known(src refs.Reader, objects []layout.Object, machine string) *Set {
-	return &Set{src: src, machine: machine, places: map[uint64]uint32{}, Table: layout.NewTable(src.About(), layout.Declared(objects), nil)}
+// on a machine unless another is asked for; again opens it for its loops. The caller
+// closes it.
+func Known(src refs.Reader, objects []layout.Object, machine string, again func() (*tree.File, error)) *Set {
+	return &Set{src: src, machine: machine, again: again, places: map[uint64]uint32{}, Table: layout.NewTable(src.About(), layout.Declared(objects), nil)}
 }
 
 func (s *Set) prepare(ctx context.Context, format string) error {

@@ -191,7 +191,8 @@ func Demo(ctx context.Context) ([]*frame.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		r := &Refs{Open: c.Open, loops: newLoopTable(demoFile(c.Open, texts, nil)), own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
+		again := demoFile(c.Open, texts, nil)
+		r := &Refs{Open: c.Open, loops: newLoopTable(again), own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
 		r.Set = func(_ context.Context, where string) (*refset.Set, error) {
 			if where != "" {
 				return nil, frame.BadRequest("the demo is looked at as a whole")
@@ -200,7 +201,7 @@ func Demo(ctx context.Context) ([]*frame.Run, error) {
 			if err != nil {
 				return nil, err
 			}
-			return refset.Known(src, nil, demo.Particles.Machine), nil
+			return refset.Known(src, nil, demo.Particles.Machine, again), nil
 		}
 		run := &frame.Run{Name: c.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
 		if err := r.prepare(ctx, run, nil, func(int64) {}); err != nil {
@@ -226,7 +227,8 @@ func DemoLocality(ctx context.Context) ([]*frame.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil), loops: newLoopTable(demoFile(d.Open, texts, way))}
+	again := demoFile(d.Open, texts, way)
+	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil), loops: newLoopTable(again)}
 	r.Set = func(_ context.Context, where string) (*refset.Set, error) {
 		if where != "" {
 			return nil, frame.BadRequest("the demo is looked at as a whole")
@@ -235,7 +237,7 @@ func DemoLocality(ctx context.Context) ([]*frame.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		return refset.Known(src, objects, d.Machine), nil
+		return refset.Known(src, objects, d.Machine, again), nil
 	}
 	run := &frame.Run{Name: d.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
 	if err := r.prepare(ctx, run, nil, func(int64) {}); err != nil {
