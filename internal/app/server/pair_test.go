@@ -82,6 +82,9 @@ func TestPair(t *testing.T) {
 	if len(lines.Lines) < 104 || lines.Lines[103] != 104 || lines.How[103] != "equal" || len(lines.Gone) != 0 {
 		t.Errorf("%d lines, %v gone", len(lines.Lines), lines.Gone)
 	}
+	if n := strings.Count(lines.TextA, "\n") + 1; n != len(lines.Lines) { // both were built from one file
+		t.Errorf("A has %d lines, B %d", n, len(lines.Lines))
+	}
 	// A pair ends with either of its runs.
 	do(s, "DELETE", "/api/v1/runs/"+a.ID, "")
 	if w := do(s, "GET", base, ""); w.Code != http.StatusNotFound {

@@ -26,7 +26,7 @@ type Side struct {
 type Alignment struct {
 	files     map[string]found
 	matchings map[string]*matching // by file of A
-	across    map[place]placed     // lines of functions that are in another file in B
+	across    map[Place]placed     // lines of functions that are in another file in B
 	functions map[string]found
 	objects   map[string]found
 	baseFiles map[string]string // a file of A by its base name; "" if several have it
@@ -56,21 +56,21 @@ type found struct {
 	how  How
 }
 
-// place is a line of a file; lines count from 1.
-type place struct {
-	file string
-	line int
+// Place is a line of a file; lines count from 1.
+type Place struct {
+	File string
+	Line int
 }
 
 type placed struct {
-	place
+	Place
 	how How
 }
 
 // New aligns two sides. Renames are files of A that the user says are others in
 // B.
 func New(a, b Side, renames map[string]string) *Alignment {
-	al := &Alignment{files: map[string]found{}, matchings: map[string]*matching{}, across: map[place]placed{}, functions: map[string]found{}, objects: map[string]found{}, baseFiles: map[string]string{}}
+	al := &Alignment{files: map[string]found{}, matchings: map[string]*matching{}, across: map[Place]placed{}, functions: map[string]found{}, objects: map[string]found{}, baseFiles: map[string]string{}}
 	al.sameBuild, al.strangers = builds(a.Builds, b.Builds)
 	textA, textB := parsed(a), parsed(b)
 	al.pairFiles(a.Files, b.Files, textA, textB, renames)
@@ -254,7 +254,7 @@ func (al *Alignment) matchAcross(p movedFunction, a, b *file) {
 		if how == Equal {
 			how = Moved
 		}
-		al.across[place{p.a.file, inA[i] + 1}] = placed{place{p.b.file, inB[j] + 1}, how}
+		al.across[Place{p.a.file, inA[i] + 1}] = placed{Place{p.b.file, inB[j] + 1}, how}
 	}
 }
 
@@ -352,21 +352,21 @@ func (al *Alignment) siteIn(s site) (string, How, bool) {
 	if name == "" { // samples lie elsewhere, or several files have that name
 		return s.file + ":" + strconv.Itoa(s.line), ByNumber, true
 	}
-	to, ok := al.partner(place{name, s.line})
-	return path.Base(to.file) + ":" + strconv.Itoa(to.line), to.how, ok
+	to, ok := al.partner(Place{name, s.line})
+	return path.Base(to.File) + ":" + strconv.Itoa(to.Line), to.how, ok
 }
 
 // partner is where B has a line of a file of A.
-func (al *Alignment) partner(of place) (placed, bool) {
+func (al *Alignment) partner(of Place) (placed, bool) {
 	if to, ok := al.across[of]; ok {
 		return to, true
 	}
-	to := al.files[of.file].name
-	if to == "" && of.file != "" {
+	to := al.files[of.File].name
+	if to == "" && of.File != "" {
 		return placed{}, false
 	}
-	line, how, ok := al.line(of.file, of.line)
-	return placed{place{to, line}, how}, ok
+	line, how, ok := al.line(of.File, of.Line)
+	return placed{Place{to, line}, how}, ok
 }
 
 // line is the partner in B of a line of a file of A; lines count from 1.
@@ -395,10 +395,10 @@ func (al *Alignment) Inverse() *Alignment {
 	if al.same {
 		return al
 	}
-	out := &Alignment{files: inverse(al.files), functions: inverse(al.functions), objects: inverse(al.objects), matchings: map[string]*matching{}, across: map[place]placed{},
+	out := &Alignment{files: inverse(al.files), functions: inverse(al.functions), objects: inverse(al.objects), matchings: map[string]*matching{}, across: map[Place]placed{},
 		sameBuild: al.sameBuild, strangers: al.strangers}
 	for from, to := range al.across {
-		out.across[to.place] = placed{from, to.how}
+		out.across[to.Place] = placed{from, to.how}
 	}
 	for name, m := range al.matchings {
 		turned := &matching{a: m.b, b: m.a, toB: m.toA, toA: m.toB, how: make([]How, len(m.b))}
@@ -427,14 +427,20 @@ type LinesOf struct {
 	How   []How
 	// From are the files of lines that were in another one than FileA, by line of B.
 	From map[int]string
-	// Left are the lines of FileA that are in another file of B now.
-	Left map[int]bool
+	// Left are the lines of FileA that are in another file of B now, and where.
+	Left map[int]Place
+}
+
+// Beside is the file of B in whose text the lines stand that only a file of A has;
+// false if the two were not compared by content.
+func (al *Alignment) Beside(fileA string) (string, bool) {
+	return al.files[fileA].name, al.matchings[fileA] != nil
 }
 
 // Pairs are the lines of a file of B in A. It is false for files whose lines were
 // not compared by content.
 func (al *Alignment) Pairs(fileB string) (*LinesOf, bool) {
-	out := &LinesOf{From: map[int]string{}, Left: map[int]bool{}}
+	out := &LinesOf{From: map[int]string{}, Left: map[int]Place{}}
 	for a, m := range al.matchings {
 		if al.files[a].name != fileB {
 			continue
@@ -447,18 +453,18 @@ func (al *Alignment) Pairs(fileB string) (*LinesOf, bool) {
 		}
 	}
 	for from, to := range al.across {
-		if from.file == out.FileA && out.FileA != "" {
-			out.Left[from.line] = true
+		if from.File == out.FileA && out.FileA != "" {
+			out.Left[from.Line] = to.Place
 		}
-		if to.file != fileB {
+		if to.File != fileB {
 			continue
 		}
-		for len(out.Lines) < to.line { // a new file, of which nothing else is known
+		for len(out.Lines) < to.Line { // a new file, of which nothing else is known
 			out.Lines, out.How = append(out.Lines, 0), append(out.How, "")
 		}
-		out.Lines[to.line-1], out.How[to.line-1] = from.line, to.how
-		if from.file != out.FileA {
-			out.From[to.line] = from.file
+		out.Lines[to.Line-1], out.How[to.Line-1] = from.Line, to.how
+		if from.File != out.FileA {
+			out.From[to.Line] = from.File
 		}
 	}
 	return out, len(out.Lines) > 0
@@ -499,13 +505,13 @@ func (al *Alignment) Key(by, key []string) ([]string, How, bool) {
 			if file >= 0 {
 				named = key[file]
 			}
-			to, ok := al.partner(place{al.fileOr(named), n})
+			to, ok := al.partner(Place{al.fileOr(named), n})
 			if !ok {
 				return nil, "", false
 			}
-			out[i] = strconv.Itoa(to.line)
+			out[i] = strconv.Itoa(to.Line)
 			if named != "" {
-				out[file] = to.file
+				out[file] = to.File
 			}
 			worse(to.how)
 		case samples.Function:

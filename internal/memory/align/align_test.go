@@ -304,8 +304,14 @@ func TestFunctionsInOtherFiles(t *testing.T) {
 		t.Errorf("core.c: %+v %v", core, ok)
 	}
 	rest, ok := al.Pairs("/b/main.c")
-	if !ok || rest.FileA != "/a/main.c" || rest.Lines[0] != 1 || !rest.Left[6] || rest.Left[1] || len(rest.From) > 0 {
+	if !ok || rest.FileA != "/a/main.c" || rest.Lines[0] != 1 || rest.Left[6] != (Place{"/b/core.c", 5}) || rest.Left[1] != (Place{}) || len(rest.From) > 0 {
 		t.Errorf("main.c: %+v %v", rest, ok)
+	}
+	if file, ok := al.Beside("/a/main.c"); !ok || file != "/b/main.c" {
+		t.Errorf("lines of main.c stand in %q", file)
+	}
+	if file, ok := al.Beside("/a/other.c"); ok {
+		t.Errorf("lines of a file that B has not stand in %q", file)
 	}
 }
 

@@ -156,6 +156,9 @@ type Pair struct {
 	// Apart says how the machines of the runs differ, and is empty where they do
 	// not: the topology then has a host A and a host B.
 	Apart string `json:"apart,omitempty"`
+	// Beside are the names of files for lines that only A has, each with the file of
+	// B in whose text they stand.
+	Beside map[string]string `json:"beside" ts:"Readonly<Record<string, string>>"`
 }
 
 // Unlike says why a column of two runs does not compare.

@@ -29,6 +29,7 @@ type pair struct {
 	apart string
 	// allowance is for how two runs of one program differ.
 	allowance float64
+	beside    map[string]string // files of lines that only A has, and those of B that they stand in
 }
 
 // Join shows two runs as one, in which a column says of which a sample is. The
@@ -49,7 +50,7 @@ func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
-	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines, allowance: joined.Tau}}
+	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines, allowance: joined.Tau, beside: beside(joined)}}
 	for _, name := range slices.Sorted(maps.Keys(joined.Unlike)) {
 		out.pair.unlike = append(out.pair.unlike, frame.Unlike{Column: name, Why: joined.Unlike[name]})
 	}
@@ -114,14 +115,31 @@ func (s *Samples) place(on *hw.Topology, rows *table.Table) (err error) {
 	return nil
 }
 
+// filesOf are the source files that rows name.
+func filesOf(t *table.Table) []string {
+	if file := t.Column(samples.File); file != nil && file.Kind == table.Category {
+		return file.Dict
+	}
+	return nil
+}
+
+// beside finds the file of B in whose text the lines stand that only A has.
+func beside(joined *compare.Joined) map[string]string {
+	out := map[string]string{}
+	for _, name := range filesOf(joined.Table) {
+		if own, ok := align.FromA(name); ok {
+			if inB, known := joined.Lines.Beside(own); known {
+				out[name] = inB
+			}
+		}
+	}
+	return out
+}
+
 // texts are the source files of both runs under their common names.
 func texts(t *table.Table, a, b *frame.Run) map[string][]byte {
 	out := map[string][]byte{}
-	file := t.Column("file")
-	if file == nil || file.Kind != table.Category {
-		return out
-	}
-	for _, name := range file.Dict {
+	for _, name := range filesOf(t) {
 		run, own := b, name
 		if of, ok := align.FromA(name); ok {
 			run, own = a, of
@@ -213,7 +231,7 @@ func (s routes) matched(w http.ResponseWriter, r *http.Request, run *Samples) er
 		return frame.BadRequest("%s is one run; lines are matched in a pair, runs/A,B/matched", run.Run.Name)
 	}
 	name := r.URL.Query().Get("file")
-	out := MatchedLines{File: name, Lines: []int{}, How: []string{}, Gone: []GoneLine{}, From: []LineFrom{}}
+	out := MatchedLines{File: name, Lines: []int{}, How: []string{}, Gone: []GoneLine{}, From: []LineFrom{}, Left: []LineIn{}}
 	lines, ok := run.pair.lines.Pairs(name)
 	if !ok {
 		return s.Answer(w, r, out)
@@ -233,7 +251,11 @@ func (s routes) matched(w http.ResponseWriter, r *http.Request, run *Samples) er
 		return s.Answer(w, r, out)
 	}
 	defer release()
-	out.Gone = gone(a.SourceLines(lines.FileA), lines)
+	text := a.SourceLines(lines.FileA)
+	out.Gone, out.TextA = gone(text, lines), strings.ToValidUTF8(strings.Join(text, "\n"), "\uFFFD")
+	for _, line := range slices.Sorted(maps.Keys(lines.Left)) {
+		out.Left = append(out.Left, LineIn{Line: line, File: lines.Left[line].File, In: lines.Left[line].Line})
+	}
 	return s.Answer(w, r, out)
 }
 
@@ -253,7 +275,7 @@ func gone(text []string, lines *align.LinesOf) []GoneLine {
 			next = j
 			continue
 		}
-		if lines.Left[i] {
+		if _, left := lines.Left[i]; left {
 			continue
 		}
 		if strings.TrimSpace(text[i-1]) != "" || i < len(text) {

@@ -113,7 +113,7 @@ func (s *Samples) Tell(ctx context.Context, info *frame.Info) error {
 	info.Touches = s.Touches != nil
 	info.Allocations = s.Allocations != nil
 	if p := s.pair; p != nil {
-		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike), Allowance: p.allowance, Apart: p.apart}
+		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike), Allowance: p.allowance, Apart: p.apart, Beside: p.beside}
 	}
 	if cycles, ok := datasrc.AssumedL1(s.Data.Table); ok {
 		info.L1Latency = &cycles

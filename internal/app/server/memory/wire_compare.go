@@ -89,6 +89,16 @@ type MatchedLines struct {
 	How   []string   `json:"how"`
 	Gone  []GoneLine `json:"gone"`
 	From  []LineFrom `json:"from"` // lines that were in another file than FileA
+	// TextA is the text of FileA as A has it; empty if that is not known.
+	TextA string   `json:"textA"`
+	Left  []LineIn `json:"left"` // lines of FileA that are in another file of B
+}
+
+// LineIn is a line of A and the line of another file of B that it is now.
+type LineIn struct {
+	Line int    `json:"line"`
+	File string `json:"file"`
+	In   int    `json:"in"`
 }
 
 // LineFrom is a line of B and the file of A that it was in.

@@ -195,6 +195,9 @@ export interface Pair {
   // Apart says how the machines of the runs differ, and is empty where they do
   // not: the topology then has a host A and a host B.
   readonly apart?: string;
+  // Beside are the names of files for lines that only A has, each with the file of
+  // B in whose text they stand.
+  readonly beside: Readonly<Record<string, string>>;
 }
 
 // Unlike says why a column of two runs does not compare.

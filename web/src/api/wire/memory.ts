@@ -844,6 +844,16 @@ export interface MatchedLines {
   readonly how: readonly string[];
   readonly gone: readonly GoneLine[];
   readonly from: readonly LineFrom[]; // lines that were in another file than FileA
+  // TextA is the text of FileA as A has it; empty if that is not known.
+  readonly textA: string;
+  readonly left: readonly LineIn[]; // lines of FileA that are in another file of B
+}
+
+// LineIn is a line of A and the line of another file of B that it is now.
+export interface LineIn {
+  readonly line: number;
+  readonly file: string;
+  readonly in: number;
 }
 
 // LineFrom is a line of B and the file of A that it was in.

@@ -30,6 +30,19 @@ export interface CodeColumn {
    * centre line for what is below zero and to the right for what is above.
    */
   readonly narrow?: 'number' | 'around';
+  /** As wide as two narrow numbers and a bar around a centre line: it takes their place. */
+  readonly wide?: true;
+  /** The value of the longest bar, where that is larger than all of the column. */
+  readonly most?: number;
+}
+
+/**
+ * Texts of one thing replace each other, such as a file before and after an edit: the
+ * line at the top stays where it is. A line has the same key in every text that has it.
+ */
+export interface Kin {
+  readonly of: string;
+  readonly key: (line: number) => string;
 }
 
 /** Columns that tables and files have behind the numbers, such as what may be said of them. */
@@ -56,6 +69,7 @@ export interface Code {
   readonly tones?: ReadonlyMap<number, LineTone>;
   /** Brought into sight whenever it changes. */
   readonly reveal?: number | undefined;
+  readonly kin?: Kin;
   /** Only the lines with numbers and those around them; the rest is folded. */
   readonly places?: boolean;
   /** What stands for a line where that is not its number: the address of an instruction. */
@@ -111,9 +125,20 @@ export function walk(lines: readonly number[], from: number, key: string): numbe
   }
 }
 
-/** The largest value of a column: what its bars are measured by. */
+/** The line of another text of the kin for a line of one, or for the nearest before it that both have. */
+export function kinLine(from: Kin, line: number, to: Kin, lines: number): number {
+  const found = new Map<string, number>();
+  for (let l = lines; l >= 1; l--) found.set(to.key(l), l);
+  for (let l = line; l >= 1; l--) {
+    const partner = found.get(from.key(l));
+    if (partner !== undefined) return partner;
+  }
+  return 1;
+}
+
+/** The value that the bars of a column are measured by: its largest, if it names no larger. */
 export function largest(column: CodeColumn): number {
-  let most = 0;
+  let most = column.most ?? 0;
   for (const v of column.values.values()) most = Math.max(most, Math.abs(v));
   return most;
 }

@@ -27,7 +27,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { count, short } from '../../base/format';
-import { folds, largest, type Code, type CodeColumn, type Fold } from './code';
+import { folds, kinLine, largest, type Code, type CodeColumn, type Fold, type Kin } from './code';
 
 export interface Editor {
   /** Shows the text anew only if it is another. */
@@ -52,6 +52,7 @@ const LINE = 18; // px of a line
 const SWATCH = 12;
 const NARROW = 38; // px of a number without a bar
 const AROUND = 30; // px of a bar around a centre line
+const WIDE = 2 * NARROW + AROUND; // px of one column in place of three
 
 const setCode = StateEffect.define<Code>();
 const openFold = StateEffect.define<number>(); // a line of the fold
@@ -79,7 +80,7 @@ const shown = StateField.define<Shown>({
 
 function arrange(code: Code | undefined, opened: readonly number[], tr: Transaction): Shown {
   if (!code) return NOTHING;
-  const doc = tr.state.doc;
+  const doc = tr.newDoc;
   const folded = folds(code, doc.lines).filter((f) => !opened.some((l) => l >= f.from && l <= f.to));
   const hidden = folded.map((f) =>
     Decoration.replace({ widget: new FoldWidget(f), block: true }).range(
@@ -105,6 +106,11 @@ class FoldWidget extends WidgetType {
 
   override eq(other: FoldWidget): boolean {
     return other.fold.from === this.fold.from && other.fold.to === this.fold.to;
+  }
+
+  // What is not measured yet has its true height all the same: text does not jump when it is.
+  override get estimatedHeight(): number {
+    return LINE;
   }
 
   override toDOM(view: EditorView): HTMLElement {
@@ -140,9 +146,9 @@ class NumberMark extends GutterMarker {
   }
 
   override toDOM(): Node {
-    const { narrow } = this.column;
+    const { narrow, wide } = this.column;
     if (narrow === 'around') return this.around();
-    const box = element('div', narrow ? 'number plain' : 'number');
+    const box = element('div', narrow ? 'number plain' : wide ? 'number wide' : 'number');
     box.title = `${count(this.value)} ${this.column.head}`;
     if (narrow) {
       box.textContent = (this.column.write ?? short)(this.value);
@@ -184,7 +190,8 @@ class NumberMark extends GutterMarker {
   }
 
   private width(v: number): string {
-    return `${Math.max(2, (CELL - 4) * Math.min(1, this.most > 0 ? v / this.most : 0))}px`;
+    const room = (this.column.wide ? WIDE : CELL) - 4;
+    return `${Math.max(2, room * Math.min(1, this.most > 0 ? v / this.most : 0))}px`;
   }
 }
 
@@ -210,10 +217,10 @@ function numbersGutter(at: number, kind: string): Extension {
   });
 }
 
-/** The heads of two columns or more; one is explained by the pane's header. */
+/** The heads of two columns or more, and of one in their place; one alone is explained by the pane's header. */
 function heads(code: Code): Extension {
   const seen = code.columns.filter((c) => !c.tableOnly);
-  if (seen.length < 2) return [];
+  if (seen.length < 2 && !seen.some((c) => c.wide)) return [];
   return showPanel.of(() => {
     const dom = element('div', 'heads');
     dom.style.paddingLeft = `${numbersWidth(code)}px`;
@@ -230,7 +237,7 @@ function heads(code: Code): Extension {
 
 /** The class of a column's gutter and head. */
 function kindOf(c: CodeColumn): string {
-  return c.narrow ? `narrow-${c.narrow}` : c.colour ? 'swatches' : '';
+  return c.narrow ? `narrow-${c.narrow}` : c.wide ? 'wide' : c.colour ? 'swatches' : '';
 }
 
 /** Px of what stands before the lines. */
@@ -275,6 +282,7 @@ const look = EditorView.theme({
   '.swatches .cm-gutterElement, .heads .swatches': { width: `${CELL + SWATCH}px` },
   '.narrow-number .cm-gutterElement, .heads .narrow-number': { width: `${NARROW}px` },
   '.narrow-around .cm-gutterElement, .heads .narrow-around': { width: `${AROUND}px` },
+  '.wide .cm-gutterElement, .heads .wide': { width: `${WIDE}px` },
   '.heads .narrow-around': { textAlign: 'center', paddingRight: '0' },
   '.around': { position: 'relative', height: `${LINE}px`, width: `${AROUND}px` },
   '.around::after': {
@@ -294,6 +302,7 @@ const look = EditorView.theme({
     fontSize: '10.5px',
     color: 'var(--text)',
   },
+  '.number.wide': { width: `${WIDE - 2}px` },
   '.number.plain': { width: `${NARROW - 4}px`, color: 'var(--muted)', fontSize: '10px' },
   '.number i': {
     position: 'absolute',
@@ -375,26 +384,23 @@ function numbers(code: Code): Extension {
   ];
 }
 
-function stateOf(code: Code, hands: Hands): EditorState {
-  return EditorState.create({
-    doc: code.text,
-    extensions: [
-      numbers(code),
-      code.columns.map((c, i) => (c.tableOnly ? [] : numbersGutter(i, kindOf(c)))),
-      heads(code),
-      shown,
-      look,
-      syntaxHighlighting(weights),
-      languageOf(code.file),
-      pointer(hands),
-      EditorState.readOnly.of(true),
-      EditorView.editable.of(false),
-      EditorView.contentAttributes.of({
-        tabindex: '0',
-        'aria-label': `${code.numbering?.text ?? 'Source'} of ${code.file}`,
-      }),
-    ],
-  });
+function extensionsOf(code: Code, hands: Hands): Extension {
+  return [
+    numbers(code),
+    code.columns.map((c, i) => (c.tableOnly ? [] : numbersGutter(i, kindOf(c)))),
+    heads(code),
+    shown,
+    look,
+    syntaxHighlighting(weights),
+    languageOf(code.file),
+    pointer(hands),
+    EditorState.readOnly.of(true),
+    EditorView.editable.of(false),
+    EditorView.contentAttributes.of({
+      tabindex: '0',
+      'aria-label': `${code.numbering?.text ?? 'Source'} of ${code.file}`,
+    }),
+  ];
 }
 
 /** What the editor's extensions depend on: with another of these it is set up anew. */
@@ -403,18 +409,58 @@ function setUpOf(code: Code): string {
   return JSON.stringify([code.file, code.numbering?.head ?? '', numbersWidth(code), gutters]);
 }
 
+/** The line that was at the top when texts of one kin began to replace each other. */
+interface Anchor {
+  readonly kin: Kin;
+  readonly line: number;
+  readonly below: number; // px of it that are above the top
+  readonly top: number; // where that scrolled to: whoever scrolls on has another
+}
+
 export function createEditor(host: HTMLElement, hands: Hands): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({ root, parent: root });
   let text: string | undefined;
   let setUp = '';
+  let kin: Kin | undefined;
+  let anchor: Anchor | undefined;
+
+  /** Measures what is due, and scrolls as that says. */
+  const settle = (): unknown => view.lineBlockAtHeight(0);
+
+  function anchored(own: Kin): Anchor {
+    settle();
+    const top = view.scrollDOM.scrollTop;
+    if (anchor && anchor.kin.of === own.of && Math.abs(anchor.top - top) < 1) return anchor;
+    const block = view.lineBlockAtHeight(top);
+    return { kin: own, line: view.state.doc.lineAt(block.from).number, below: top - block.top, top };
+  }
+
+  /** Puts a text in the place of one of its kin: the view and what it has measured stay. */
+  function replace(code: Code, from: Anchor, to: Kin): void {
+    const { doc } = view.state;
+    view.dispatch({
+      ...(text !== code.text && { changes: { from: 0, to: doc.length, insert: code.text } }),
+      effects: [StateEffect.reconfigure.of(extensionsOf(code, hands)), setCode.of(code)],
+    });
+    // The editor keeps a line of its own choice in place when it measures next; that comes first.
+    settle();
+    const now = view.state.doc;
+    const line = kinLine(from.kin, from.line, to, now.lines);
+    view.scrollDOM.scrollTop = Math.round(view.lineBlockAt(now.line(line).from).top + from.below);
+    anchor = { ...from, top: view.scrollDOM.scrollTop };
+  }
+
   return {
     show: (code) => {
-      if (text !== code.text || setUp !== setUpOf(code)) {
-        [text, setUp] = [code.text, setUpOf(code)];
-        view.setState(stateOf(code, hands));
+      const anew = text !== code.text || setUp !== setUpOf(code);
+      if (anew && kin && code.kin?.of === kin.of) replace(code, anchored(kin), code.kin);
+      else {
+        if (anew)
+          view.setState(EditorState.create({ doc: code.text, extensions: extensionsOf(code, hands) }));
+        view.dispatch({ effects: setCode.of(code) });
       }
-      view.dispatch({ effects: setCode.of(code) });
+      [text, setUp, kin] = [code.text, setUpOf(code), code.kin];
     },
     reveal: (line) => {
       if (line < 1 || line > view.state.doc.lines) return;

@@ -4,9 +4,10 @@ import type { PairAnswer } from '../../../api/decode';
 import type { CacheLine, CacheLines, Compared, ComparedRow, Spread, Spreads } from '../../../api/wire';
 import { roughMeasure } from '../../../base/text';
 import { parseTokens } from '../../../base/theme';
+import { kinLine } from '../../../frame/code/code';
 import { codeList } from '../../../frame/code/codelist';
 import type { Heat } from '../views/heat';
-import { changeCode, rowsOf } from './code';
+import { changeCode, rowsOf, rowsOfA, sideCode } from './code';
 import { joinLines, linesList } from './lines';
 import { joinSpreads } from './spread';
 import { isSure, ordered, shortNames } from './lists';
@@ -105,6 +106,8 @@ describe('the code of two runs', () => {
         { line: 4, before: 4, text: 'last' },
       ],
       from: [],
+      textA: 'a\nold\nC\nlast',
+      left: [],
     };
     expect(rowsOf('a\nnew\nc', matched).map((r) => [r.b, r.a, r.text])).toEqual([
       [1, 1, 'a'],
@@ -112,6 +115,16 @@ describe('the code of two runs', () => {
       [0, 2, 'old'],
       [3, 3, 'c'],
       [0, 4, 'last'],
+    ]);
+    expect(rowsOfA('a\nnew\nc', matched).map((r) => [r.b, r.a, r.text])).toEqual([
+      [1, 1, 'a'],
+      [0, 2, 'old'],
+      [3, 3, 'C'],
+      [0, 4, 'last'],
+    ]);
+    expect(rowsOfA('a\nnew', undefined).map((r) => [r.b, r.text])).toEqual([
+      [1, 'a'],
+      [2, 'new'],
     ]);
   });
 
@@ -125,6 +138,53 @@ describe('the code of two runs', () => {
     ),
     top: undefined,
     topHover: undefined,
+  });
+
+  it('is that of each run on its side, with lines that are in another file of B now', () => {
+    const of = (all: Readonly<Record<string, readonly (readonly [number, number])[]>>) => (file: string) =>
+      heat(all[file] ?? []);
+    const input = {
+      source: { file: 'f.c', path: 'f.c', text: 'head\na\nc', truncated: false },
+      matched: {
+        file: 'f.c',
+        fileA: 'old.c',
+        lines: [0, 1, 4],
+        how: ['', 'equal', 'modified'],
+        gone: [{ line: 2, before: 3, text: 'gone' }],
+        from: [],
+        textA: 'a\ngone\nleft\nC',
+        left: [{ line: 3, file: 'lib.c', in: 7 }],
+      },
+      current: { file: 'f.c', line: 3 },
+      unit: 'cycles',
+      provenance: undefined,
+      places: false,
+      counted: '',
+    };
+    const a = of({ 'f.c': [[2, 4]], 'old.c (only in A)': [[2, 5]], 'lib.c': [[7, 6]] });
+    const b = of({ 'f.c': [[1, 9], [2, 1]], 'lib.c': [[7, 2]] }); // prettier-ignore
+    const [A, B] = [
+      sideCode({ ...input, side: 'A', own: a, other: b }),
+      sideCode({ ...input, side: 'B', own: b, other: a }),
+    ];
+    expect([A.text, A.file, B.text, B.file]).toEqual(['a\ngone\nleft\nC', 'old.c', input.source.text, 'f.c']);
+    const bars = (c: typeof A): unknown =>
+      c.columns.filter((x) => !x.tableOnly).map((x) => [[...x.values], x.most]);
+    expect(bars(A)).toEqual([[[[1, 40], [2, 50], [3, 60]], 60]]); // prettier-ignore
+    // Lines of another file stand not in the text of B, and only A has line 1 of it at most.
+    expect(bars(B)).toEqual([[[[1, 90], [2, 10]], 90]]); // prettier-ignore
+    expect([A.reveal, B.reveal]).toEqual([4, 3]);
+    expect([1, 2, 3, 4].map((l) => A.term!(l))).toEqual([
+      { kind: 'line', file: 'f.c', line: 2 },
+      { kind: 'line', file: 'old.c (only in A)', line: 2 },
+      { kind: 'line', file: 'lib.c', line: 7 },
+      { kind: 'line', file: 'f.c', line: 3 },
+    ]);
+    expect([A.numbering!.of(4), B.numbering!.of(3)]).toEqual(['4', '3']);
+    expect(A.numbering!.digits).toBe(B.numbering!.digits);
+    // The line at the top is the same line; of one that B has not, the one before it.
+    expect([1, 2, 4].map((l) => kinLine(A.kin!, l, B.kin!, 3))).toEqual([2, 2, 3]);
+    expect([1, 2, 3].map((l) => kinLine(B.kin!, l, A.kin!, 4))).toEqual([1, 1, 4]);
   });
 
   it('says where lines came from, and what may be said of each as a table', async () => {
@@ -142,6 +202,8 @@ describe('the code of two runs', () => {
         how: ['equal', '', 'moved'],
         gone: [{ line: 2, before: 3, text: 'old' }],
         from: [{ line: 3, file: 'lib.c' }],
+        textA: 'a\nold',
+        left: [],
       },
       a: heat([
         [1, 2],
@@ -153,7 +215,6 @@ describe('the code of two runs', () => {
         [3, 3],
       ]),
       gone: heat([[2, 7]]),
-      goneFile: 'f.c (only in A)',
       current: undefined,
       unit: 'cycles',
       theme,

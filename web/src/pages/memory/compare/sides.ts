@@ -66,6 +66,17 @@ export function besideGroups(own: GroupAnswer, other: GroupAnswer): GroupAnswer 
   };
 }
 
+/** The groups of both runs together: what is meant by a view is decided over both. */
+export function addGroups(own: GroupAnswer, other: GroupAnswer): GroupAnswer {
+  const joined = besideGroups(own, other);
+  const sum = <T extends Numbers>(x: Layered<T>, y: Layered<T>): Layered<T> => {
+    const one = (l: 0 | 1 | 2): T => x[l].map((n, i) => n + (y[l][i] ?? 0)) as T;
+    return [one(0), one(1), one(2)];
+  };
+  const { counts, sums } = joined.beside!;
+  return { ...joined, counts: sum(joined.counts, counts), sums: sum(joined.sums, sums) };
+}
+
 /**
  * A run without the axes on which its two runs do not compare, such as addresses, or
  * by chance only: clocks tell nothing where one ends sooner, iterations do.

@@ -54,6 +54,16 @@ export function heatOf(groups: GroupAnswer, file: string): Heat {
   };
 }
 
+/** The heat of any file of the groups, each found once. */
+export function heats(groups: GroupAnswer): (file: string) => Heat {
+  const known = new Map<string, Heat>();
+  return (file) => {
+    const heat = known.get(file) ?? heatOf(groups, file);
+    known.set(file, heat);
+    return heat;
+  };
+}
+
 function hottest(
   groups: GroupAnswer,
   own: readonly number[],
