@@ -13,6 +13,7 @@ import type { KeptView, Said, Table } from '../../../frame/view';
 import { AxisLayout } from '../views/axis';
 import { signed } from '../views/changes';
 import { levelPaint, levelRank, shortLevel } from '../views/levels';
+import { pairRoom } from '../views/statistics';
 import { beyondNoise, countVerdict, VERDICT_HEAD } from './verdict';
 
 /** What one run says. */
@@ -32,6 +33,8 @@ export interface ChangeStatisticsInput {
   readonly why: string | undefined; // the column does not compare
   readonly allowance: number; // for how two runs of one program differ
   readonly size: Size;
+  readonly pairLines: number; // of A, B and their change alike
+  readonly hasLevels: boolean; // A and B say what they were served by, compared or not
 }
 
 interface Line {
@@ -57,12 +60,19 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
   readonly size: Size;
   readonly lines: readonly Line[];
   readonly levels: readonly string[];
+  private readonly room: ReturnType<typeof pairRoom>;
 
   constructor(private readonly input: ChangeStatisticsInput) {
     this.size = input.size;
     this.lines = linesOf(input);
     const names = new Set([...keys(input.a.levels), ...keys(input.b.levels)]);
     this.levels = [...names].filter((n) => n !== '').sort((p, q) => levelRank(p) - levelRank(q));
+    this.room = pairRoom(input.size, input.pairLines, input.hasLevels);
+  }
+
+  /** As many lines as there is room for; the table has all. */
+  private get shown(): readonly Line[] {
+    return this.lines.slice(0, this.room.lines);
   }
 
   get basis(): unknown {
@@ -71,10 +81,6 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
 
   private columnX(k: number): number {
     return this.size.w - PAD - ((2 - k) * (this.size.w - 2 * PAD - 52)) / 3;
-  }
-
-  private get mixTop(): number {
-    return this.size.h - 62;
   }
 
   draw(r: Renderer): void {
@@ -86,11 +92,9 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
       if (k === 0) r.rect({ x: box.x + 0.5, y: 4.5, w: 7, h: 7 }, { stroke: theme.text, width: 1.2 });
       if (k === 1) r.rect(box, { fill: theme.text });
     });
-    this.lines.forEach((line, i) => this.drawLine(r, line, 20 + i * ROW + 8));
-    const top = 24 + this.lines.length * ROW;
-    const mix = this.levels.length > 0 ? this.mixTop : this.size.h;
-    if (mix - top > 40) this.drawSpark(r, top, mix - top - 22);
-    if (this.levels.length > 0) this.drawLevels(r);
+    this.shown.forEach((line, i) => this.drawLine(r, line, 20 + i * ROW + 8));
+    if (this.room.sparkHeight > 0) this.drawSpark(r);
+    if (this.input.hasLevels) this.drawLevels(r);
   }
 
   private drawLine(r: Renderer, l: Line, y: number): void {
@@ -117,13 +121,13 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
   }
 
   /** A filled, B as a line of steps, the difference below. */
-  private drawSpark(r: Renderer, top: number, room: number): void {
+  private drawSpark(r: Renderer): void {
     const { a, b, column } = this.input;
     if (!a.spark || !b.spark || !column) return;
     const { theme } = r;
-    const under = room < 70 ? 12 : 24;
-    const h = clamp(room - under - 12, 12, 60);
-    const base = top + 10 + h;
+    const { sparkTop: top, sparkHeight, under } = this.room;
+    const h = sparkHeight - 10;
+    const base = top + sparkHeight;
     const w = this.size.w - 2 * PAD;
     const n = b.spark.bins;
     const step = w / n;
@@ -178,10 +182,12 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
 
   private drawLevels(r: Renderer): void {
     const { theme } = r;
-    const y = this.mixTop;
+    const y = this.room.mixTop;
     const unit = this.input.column?.unit ?? 'samples';
-    r.text('Served by', PAD, y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
-    r.text(`${unit}, one scale`, PAD + 70, y + 6, { font: SMALL, fill: theme.muted });
+    r.text('Served by', PAD, y + 7, { font: { size: 12, weight: 600 }, fill: theme.text });
+    const how = this.levels.length > 0 ? `${unit}, one scale` : 'not compared';
+    r.text(how, PAD + 70, y + 7, { font: SMALL, fill: theme.muted });
+    if (this.levels.length === 0) return;
     const most = Math.max(1e-9, this.total(0), this.total(1));
     const left = PAD + 13;
     const w = this.size.w - PAD - left;
@@ -216,8 +222,8 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
 
   hitTest(p: Point): StatMark | undefined {
     const row = Math.floor((p.y - 20) / ROW);
-    if (row >= 0 && row < this.lines.length) return { row };
-    const side = Math.floor((p.y - this.mixTop - 16) / 15);
+    if (row >= 0 && row < this.shown.length) return { row };
+    const side = Math.floor((p.y - this.room.mixTop - 16) / 15);
     if (side !== 0 && side !== 1) return undefined;
     const most = Math.max(1e-9, this.total(0), this.total(1));
     const left = PAD + 13;
@@ -232,7 +238,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
 
   step(from: StatMark | undefined, dir: Dir): StatMark | undefined {
     const marks: StatMark[] = [
-      ...this.lines.map((_, row) => ({ row })),
+      ...this.shown.map((_, row) => ({ row })),
       ...this.levels.map((level) => ({ level, side: 1 as const })),
     ];
     const at = from

@@ -29,7 +29,59 @@ export interface StatisticsInput {
   /** Sums and percentiles are those of a moment ago: a brush is moving. */
   readonly stale?: boolean;
   readonly size: Size;
+  /** Of one of two runs: as many lines as their change has, and all where it has it. */
+  readonly pairLines?: number | undefined;
 }
+
+/** Where the parts stand, from the top. */
+interface Room {
+  readonly lines: number;
+  readonly sparkTop: number;
+  readonly sparkHeight: number; // 0: there is no room
+  readonly under: number; // between the distribution and its ticks
+  readonly mixTop: number;
+}
+
+/** Of two runs: samples, five numbers of a column, and how long each took. */
+export function pairLines(column: ColumnInfo | undefined, time: ColumnInfo | undefined): number {
+  return 1 + (column ? 5 : 0) + (time ? 1 : 0);
+}
+
+/** The room of two runs: A, B and their change replace each other in it. */
+export function pairRoom({ h }: Size, lines: number, levels: boolean): Room {
+  const mixTop = levels ? h - 62 : h;
+  const shown = Math.min(lines, Math.max(4, Math.floor((mixTop - 24) / ROW)));
+  const sparkTop = 24 + shown * ROW;
+  const room = mixTop - sparkTop - 22;
+  const under = room < 70 ? 12 : 24;
+  return {
+    lines: shown,
+    sparkTop,
+    sparkHeight: room > 18 ? 10 + clamp(room - under - 12, 12, 60) : 0,
+    under,
+    mixTop,
+  };
+}
+
+/** The room of one run: what the distribution and the levels leave is for lines. */
+function ownRoom({ h }: Size, lines: number, levels: boolean, sparks: boolean): Room {
+  const mix = levels ? 76 : 0;
+  const sparkHeight = h >= 240 && sparks ? clamp(h - 20 - 6 * ROW - mix - 26, 34, 70) : 0;
+  const room = h - 20 - mix - (sparkHeight ? sparkHeight + 24 : 6);
+  const shown = Math.min(lines, Math.max(4, Math.floor(room / ROW)));
+  const sparkTop = 20 + shown * ROW + 6;
+  return {
+    lines: shown,
+    sparkTop,
+    sparkHeight,
+    under: 0,
+    mixTop: sparkTop + (sparkHeight ? sparkHeight + 20 : 4),
+  };
+}
+
+/** Tops and heights of the bars of levels below their head, and the top of their names. */
+const OWN_MIX = { [SELECTED]: [18, 14], [HOVERED]: [35, 9], [ALL]: [47, 9], names: 61 } as const;
+const PAIR_MIX = { [SELECTED]: [16, 11], [HOVERED]: [28, 6], [ALL]: [36, 8], names: 49 } as const;
 
 export type StatisticsMark = { readonly row: number } | { readonly level: number };
 
@@ -51,9 +103,7 @@ export class StatisticsView implements KeptView<StatisticsMark> {
   readonly size: Size;
   readonly lines: readonly Line[];
   private readonly levels: readonly number[]; // bins of the level axis, nearest first
-  private readonly sparkTop: number;
-  private readonly sparkHeight: number;
-  private readonly mixTop: number;
+  private readonly room: Room;
 
   constructor(private readonly input: StatisticsInput) {
     this.size = input.size;
@@ -64,13 +114,18 @@ export class StatisticsView implements KeptView<StatisticsMark> {
           .filter((i) => a.counts[ALL][i]! > 0)
           .sort((p, q) => levelRank(a.labels[p]!) - levelRank(a.labels[q]!))
       : [];
-    const mix = this.levels.length > 0 ? 76 : 0;
-    const spark = size.h >= 240 && input.spark ? clamp(size.h - 20 - 6 * ROW - mix - 26, 34, 70) : 0;
-    const room = size.h - 20 - mix - (spark ? spark + 24 : 6);
-    this.lines = this.allLines().slice(0, Math.max(4, Math.floor(room / ROW)));
-    this.sparkTop = 20 + this.lines.length * ROW + 6;
-    this.sparkHeight = spark;
-    this.mixTop = this.sparkTop + (spark ? spark + 20 : 4);
+    const all = this.allLines();
+    const { pairLines, spark } = input;
+    const levels = this.levels.length > 0;
+    this.room =
+      pairLines === undefined
+        ? ownRoom(size, all.length, levels, spark !== undefined)
+        : pairRoom(size, pairLines, level !== undefined);
+    this.lines = all.slice(0, this.room.lines);
+  }
+
+  private get mix(): typeof OWN_MIX | typeof PAIR_MIX {
+    return this.input.pairLines === undefined ? OWN_MIX : PAIR_MIX;
   }
 
   get basis(): unknown {
@@ -159,7 +214,7 @@ export class StatisticsView implements KeptView<StatisticsMark> {
       });
       r.text(line.values[ALL], this.columnX(2), y, { font: BODY, fill: theme.muted, align: 'right' });
     });
-    if (this.sparkHeight > 0) this.drawSpark(r, [ALL, SELECTED]);
+    this.drawSpark(r, [ALL, SELECTED]);
     if (this.levels.length > 0) this.drawMix(r);
   }
 
@@ -176,23 +231,25 @@ export class StatisticsView implements KeptView<StatisticsMark> {
   }
 
   private drawSpark(r: Renderer, layers: readonly (0 | 1 | 2)[]): void {
-    const a = this.input.spark!;
+    const a = this.input.spark;
+    const { sparkTop, sparkHeight, under } = this.room;
+    if (!a || sparkHeight === 0) return;
     const { theme } = r;
     const w = this.size.w - 2 * PAD;
-    const base = this.sparkTop + this.sparkHeight;
-    const most = Math.sqrt(Math.max(1, ...a.counts[ALL]));
+    const base = sparkTop + sparkHeight;
+    const most = Math.sqrt(Math.max(1, ...a.counts[ALL], ...(a.beside?.[ALL] ?? [])));
     const step = w / a.bins;
     for (const l of layers) {
       const fill = l === ALL ? theme['rest-bar'] : l === SELECTED ? theme.selected : theme.hover;
       a.counts[l].forEach((n, i) => {
         if (n === 0 || i >= a.bins) return;
-        const h = Math.max(1, (Math.sqrt(n) / most) * (this.sparkHeight - 4));
+        const h = Math.max(1, (Math.sqrt(n) / most) * (sparkHeight - 4));
         r.rect({ x: PAD + i * step, y: base - h, w: step - 0.6, h }, { fill });
       });
     }
     if (!layers.includes(ALL)) return;
     r.line(PAD, base + 0.5, PAD + w, base + 0.5, { stroke: theme.line, width: 1 });
-    r.text('√ samples', PAD + w, this.sparkTop + 4, {
+    r.text('√ samples', PAD + w, sparkTop + 4, {
       font: { size: 10.5 },
       fill: theme.muted,
       align: 'right',
@@ -200,20 +257,22 @@ export class StatisticsView implements KeptView<StatisticsMark> {
     const layout = new AxisLayout({ column: this.input.column!, answer: a, subtitle: '' }, w, true);
     for (const t of layout.ticks(48)) {
       const x = clamp(PAD + t.at, PAD + 6, PAD + w - 8);
-      r.text(t.label, x, base + 9, { font: { size: 10.5 }, fill: theme.muted, align: 'center' });
+      r.text(t.label, x, base + under + 9, { font: { size: 10.5 }, fill: theme.muted, align: 'center' });
     }
   }
 
   private drawMix(r: Renderer): void {
     const { theme } = r;
     const { column, answer: a } = this.input.level!;
-    r.text('Served by', PAD, this.mixTop + 7, { font: { size: 12, weight: 600 }, fill: theme.text });
+    const { mixTop } = this.room;
+    const { names } = this.mix;
+    r.text('Served by', PAD, mixTop + 7, { font: { size: 12, weight: 600 }, fill: theme.text });
     const word = column.provenance;
     const x = this.size.w - PAD - r.measure(word, SMALL);
-    r.text(word, x, this.mixTop + 7, { font: SMALL, fill: word === 'modelled' ? theme.warn : theme.muted });
-    drawGlyph(r, x - 14, this.mixTop + 7, word);
-    this.mixBar(r, SELECTED, this.mixTop + 18, 14);
-    this.mixBar(r, ALL, this.mixTop + 47, 9);
+    r.text(word, x, mixTop + 7, { font: SMALL, fill: word === 'modelled' ? theme.warn : theme.muted });
+    drawGlyph(r, x - 14, mixTop + 7, word);
+    this.mixBar(r, SELECTED);
+    this.mixBar(r, ALL);
     let at = PAD;
     const sum = a.counts[SELECTED].reduce((n, c) => n + c, 0);
     for (const bin of this.levels) {
@@ -223,14 +282,16 @@ export class StatisticsView implements KeptView<StatisticsMark> {
       const text = `${shortLevel(a.labels[bin]!)} ${Math.round(part)}`;
       const w = r.measure(text, { size: 10.5 });
       if (at + 12 + w > this.size.w - PAD + 4) break;
-      r.rect({ x: at, y: this.mixTop + 61, w: 8, h: 8 }, levelPaint(a.labels[bin]!, theme));
-      r.text(text, at + 12, this.mixTop + 65, { font: { size: 10.5 }, fill: theme.text });
+      r.rect({ x: at, y: mixTop + names, w: 8, h: 8 }, levelPaint(a.labels[bin]!, theme));
+      r.text(text, at + 12, mixTop + names + 4, { font: { size: 10.5 }, fill: theme.text });
       at += 12 + w + 10;
     }
   }
 
-  private mixBar(r: Renderer, layer: 0 | 1 | 2, y: number, h: number): void {
+  private mixBar(r: Renderer, layer: 0 | 1 | 2): void {
     const { theme } = r;
+    const [below, h] = this.mix[layer];
+    const y = this.room.mixTop + below;
     const { answer: a } = this.input.level!;
     const middle = y + h / 2;
     if (layer === HOVERED)
@@ -267,16 +328,17 @@ export class StatisticsView implements KeptView<StatisticsMark> {
       const y = 20 + i * ROW + 8;
       r.text(line.values[HOVERED], this.columnX(1), y, { font: BODY, fill: r.theme.hover, align: 'right' });
     });
-    if (this.sparkHeight > 0) this.drawSpark(r, [HOVERED]);
-    if (this.levels.length > 0) this.mixBar(r, HOVERED, this.mixTop + 35, 9);
+    this.drawSpark(r, [HOVERED]);
+    if (this.levels.length > 0) this.mixBar(r, HOVERED);
   }
 
   hitTest(p: Point): StatisticsMark | undefined {
     const row = Math.floor((p.y - 20) / ROW);
     if (row >= 0 && row < this.lines.length) return { row };
     const a = this.input.level?.answer;
-    if (!a || p.y < this.mixTop + 18 || p.y > this.mixTop + 58) return undefined;
-    const layer = p.y < this.mixTop + 34 ? SELECTED : p.y < this.mixTop + 45 ? HOVERED : ALL;
+    const y = p.y - this.room.mixTop;
+    if (!a || y < this.mix[SELECTED][0] || y > this.mix[ALL][0] + this.mix[ALL][1] + 2) return undefined;
+    const layer = y < this.mix[HOVERED][0] - 1 ? SELECTED : y < this.mix[ALL][0] - 2 ? HOVERED : ALL;
     const sum = this.levels.reduce((n, b) => n + (a.counts[layer][b] ?? 0), 0);
     const left = PAD + 13;
     let at = ((p.x - left) / (this.size.w - PAD - left)) * sum;
