@@ -279,6 +279,48 @@ describe('a file to compare with', () => {
   });
 });
 
+describe('call stacks of two runs', () => {
+  let page: Page;
+  const folder = mkdtempSync(join(tmpdir(), 'isobath-stacks-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  show(
+    {
+      serve: () => {
+        const files = ['main;f 10\n', 'main;f 20\nmain;g 7\n'].map((text, i) => {
+          const path = join(folder, `${'ab'[i]}.folded`);
+          writeFileSync(path, text);
+          return path;
+        });
+        return ['open', ...files];
+      },
+      ready: (p) => p.getByRole('radio', { name: 'Difference' }).waitFor(),
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('are those of the run that is shown, never of both together', async () => {
+    await page.getByRole('tab', { name: 'Calls' }).click();
+    const dialog = page.getByRole('dialog');
+    const rows = async (side: string): Promise<string> => {
+      await page.keyboard.press(`Shift+${side}`);
+      await quiet(page);
+      await page.locator('[data-view="Calls"]').focus();
+      await page.keyboard.press('t');
+      await frames(page);
+      const all = await dialog.locator('tbody tr').allInnerTexts();
+      if (all.length > 0) await page.keyboard.press('Escape');
+      return all.join('\n').replace(/\s+/g, ' ');
+    };
+    await expect.poll(() => rows('A')).toMatch(/\b10\b/);
+    expect(await rows('A')).not.toMatch(/\b(37|30)\b|main;g/);
+    await expect.poll(() => rows('B')).toMatch(/\b27\b/);
+    expect(await rows('D')).toMatch(/\b27\b/);
+    await page.getByText('Calls of B;', { exact: false }).waitFor();
+  });
+});
+
 describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
   let page: Page;
   show(
