@@ -56,13 +56,16 @@ type statement struct {
 	// stores is how many assignments to memory its body has, as far as they can be
 	// told from variables: through an index, a pointer or a member.
 	stores int
+	// leavings are where its body has statements that leave it.
+	leavings []uint32
 	// straight says that nothing in its body is conditional: each turn runs all of
 	// it.
 	straight bool
 	// marked says that the start of each turn can be told from marks in the code.
 	marked bool
-	// lined says that columns are not known to be told in this language.
-	lined bool
+	// unproved says that nothing is known of what its compiler does with loops, and
+	// neither marks nor its text tell.
+	unproved bool
 	// blurred says that all parts of its header have the same position.
 	blurred bool
 	// endless says that nothing is tested: for (;;), while (1).
@@ -91,6 +94,8 @@ func statements(file string, text []byte, source func(string) []byte) []statemen
 		return fortranLoops(file, text)
 	case strings.ToLower(filepath.Ext(file)) == ".go":
 		return goLoops(file, text)
+	case strings.ToLower(filepath.Ext(file)) == ".rs":
+		return rustLoops(file, text)
 	}
 	s := &scanner{file: file, text: blanked(text)}
 	s.lines = strings.Split(string(text), "\n")
@@ -558,7 +563,7 @@ func lineLoops(file string, text []byte, what func(line string) (opens, closes b
 			head := span{at, place(i+2, 0)}
 			open = append(open, len(found))
 			bare := strings.TrimSpace(line)
-			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, lined: true, shape: shape{parent: -1},
+			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, shape: shape{parent: -1},
 				endless: bare == "do" || bare == "for {"})
 		case closes && len(open) > 0:
 			found[open[len(open)-1]].body.to = place(i+2, 0)
