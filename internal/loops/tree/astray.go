@@ -3,6 +3,8 @@ package tree
 import (
 	"maps"
 	"slices"
+
+	"github.com/isobath/isobath/internal/data/refs/flow"
 )
 
 // What the compiler did with turns and entries outside the code of a loop, and
@@ -33,13 +35,25 @@ func (b *build) inCopies(gr *group) map[int32]bool {
 
 // markedOutside reports whether a statement of a loop's body begins in code
 // outside its loops: marks stay where a turn was, also where nothing else is left
-// of it.
+// of it. What leaves the loop stands outside it anyway, and so does the jump that
+// enters it where it begins with the test of a loop inside it.
 func (b *build) markedOutside(gr *group) bool {
 	st := &b.statements[gr.statement]
 	inside := b.inCopies(gr)
 	return slices.ContainsFunc(b.marks, func(mk mark) bool {
-		id := b.basicAt(mk.PC)
-		return id >= 0 && !inside[id] && b.owner[id] == gr.function && mk.File == st.file && st.body.contains(place(mk.Line, mk.Column))
+		id, at := b.basicAt(mk.PC), place(mk.Line, mk.Column)
+		return id >= 0 && !inside[id] && b.owner[id] == gr.function && mk.File == st.file && st.body.contains(at) &&
+			!slices.Contains(st.leavings, at) && !b.entersTwin(gr, mk.PC, at)
+	})
+}
+
+// entersTwin reports whether an instruction is the jump to the header that a group's
+// loop has in common with one inside it, and stands in the head of that.
+func (b *build) entersTwin(gr *group, pc uint64, at uint32) bool {
+	in := b.instructionAt(pc)
+	return in != nil && in.Ending == flow.Jump && slices.ContainsFunc(gr.machines, func(m int32) bool {
+		twin := b.loopOf[b.loops[m].header]
+		return twin != m && b.statements[b.loops[twin].statement].head.contains(at)
 	})
 }
 

@@ -31,6 +31,11 @@ type machineLoop struct {
 	bounded bool
 	// tested says that its own condition, if it has one, is among what leaves it.
 	tested bool
+	// twin loops have the header of the loop around them, and are entered there
+	// alone. Of unsure ones and those around them turns cannot be told apart. Those
+	// that are left by their test alone, which comes before each turn, have as many
+	// turns as lead back.
+	twin, unsure, endsTested bool
 }
 
 // forest is the loops of all functions.

@@ -14,6 +14,7 @@ func (f *forest) match(sources func(file string) []byte) {
 	for l := range f.loops {
 		m.loop(int32(l))
 	}
+	m.twins()
 	m.shared()
 	for l := range f.loops {
 		m.bound(int32(l))
@@ -116,7 +117,8 @@ func (m *matcher) bound(id int32) {
 	l.source = position{s.file, s.at}
 	l.bounded = true
 	for _, b := range l.blocks {
-		m.test[b] = m.test[b] || m.loopOf[b] == id && m.tests(b, s)
+		// Who comes to the header of a do has begun a turn.
+		m.test[b] = m.test[b] || m.loopOf[b] == id && m.tests(b, s) && (b != l.header || s.head.from < s.body.from)
 	}
 }
 
@@ -346,8 +348,9 @@ func (m *matcher) unmarked() {
 			if !list[i].Loads && !list[i].Stores && list[i].Ending != flow.Call {
 				continue
 			}
-			st := m.innermost(positionOf(&list[i]), func(s *statement) span { return s.body })
-			if st >= 0 && !m.statements[st].marked && !looped[[2]int32{m.owner[b], st}] && !slices.Contains(m.present[b], st) {
+			p := positionOf(&list[i])
+			st := m.innermost(p, (*statement).whole)
+			if st >= 0 && !m.statements[st].init.contains(p.at) && !m.statements[st].marked && !looped[[2]int32{m.owner[b], st}] && !slices.Contains(m.present[b], st) {
 				m.present[b] = append(m.present[b], st)
 			}
 		}

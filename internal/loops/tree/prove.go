@@ -225,7 +225,7 @@ func (p *prover) hollow(st int32, l *Loop) {
 // worked on it.
 func (b *build) rotated(gr *group) bool {
 	for _, m := range gr.machines {
-		if !b.test[b.loops[m].header] {
+		if h := b.loops[m].header; !b.test[h] || b.loopOf[h] != m { // the test is that of a twin
 			return true
 		}
 	}

@@ -66,6 +66,9 @@ func (s *scanner) shapes() {
 		st.shape.counted = s.counted(k, constants)
 		st.shape.guarded = s.guarded(k)
 		st.shape.hollow = st.shape.parent >= 0 && st.shape.always && s.hollow(k)
+		for _, at := range leaving.FindAllIndex(s.text[st.bodyAt:st.bodyTo], -1) {
+			st.leavings = append(st.leavings, s.pos[st.bodyAt+at[0]])
+		}
 		st.straight = !conditional.Match(s.text[st.bodyAt:st.bodyTo])
 	}
 }
@@ -273,6 +276,7 @@ func (s *scanner) opensFunction(brace int) bool {
 var (
 	ends       = regexp.MustCompile(`\b(break|continue|return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
 	leaves     = regexp.MustCompile(`\b(return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
+	leaving    = regexp.MustCompile(`\b(break|return|goto|throw)\b`)
 	label      = regexp.MustCompile(`^\w+\s*:([^:]|$)`)
 	capitals   = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\s*\(`)
 	labels     = regexp.MustCompile(`(?m)(^|[;{}])\s*\w+\s*:([^:]|$)`)

@@ -373,7 +373,7 @@ func (v *threadVisitor) close() {
 		return
 	}
 	done := a.turn
-	if a.body || !v.loops[a.machine].bounded {
+	if (a.body || !v.loops[a.machine].bounded) && !v.loops[a.machine].endsTested {
 		done++
 		if a.marks == 0 {
 			v.nodes[a.node].even.unmarked++
@@ -404,7 +404,7 @@ func (v *threadVisitor) settle(a *active, last bool) {
 
 func (v *threadVisitor) edge(s *stack, u, b int32) {
 	t := v.t
-	l := v.loopOf[b]
+	l := v.loopAt(b)
 	a := &t.active[len(t.active)-1]
 	if a.machine == l { // nothing is left, at most entered anew
 		if l >= 0 && v.loops[l].header == b {
@@ -423,6 +423,21 @@ func (v *threadVisitor) edge(s *stack, u, b int32) {
 	v.arrive(b)
 }
 
+// loopAt is the innermost loop that a thread comes to with a basic. A twin is entered
+// by its header alone: what else it has may be run by the loop around it too.
+func (v *threadVisitor) loopAt(b int32) int32 {
+	l := v.loopOf[b]
+	for l >= 0 && v.loops[l].twin && v.loops[l].header != b && !v.underWay(l) {
+		l = v.loops[l].parent
+	}
+	return l
+}
+
+// underWay reports whether a loop of the function that runs is.
+func (v *threadVisitor) underWay(l int32) bool {
+	return slices.ContainsFunc(v.t.active[v.t.top().mark:], func(a active) bool { return a.machine == l })
+}
+
 // turn ends one turn of a loop and begins the next.
 func (v *threadVisitor) turn(a *active) {
 	v.settle(a, false)
@@ -439,7 +454,7 @@ func (v *threadVisitor) turn(a *active) {
 // the basic means for the one it is in.
 func (v *threadVisitor) arrive(b int32) {
 	t := v.t
-	l := v.loopOf[b]
+	l := v.loopAt(b)
 	if a := &t.active[len(t.active)-1]; a.machine != l {
 		v.open(a.machine, l)
 	}

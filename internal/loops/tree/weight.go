@@ -58,18 +58,19 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	}
 	st := &b.statements[gr.statement]
 	byMarks, byCode := marks.weighed(func(n turns) uint64 { return uint64(n[0]) }), v.counts.total()
+	marked := st.marked && !b.twinned(gr) // of which each has marks of the other
 	switch {
 	case b.untested(gr) && b.rotated(gr):
 		v.why = "the condition of the loop is not among what leaves its code"
 	case parts.apart: // each part has its own marks
-	case len(gr.machines) == 0, st.marked && e.uneven == 0 && (e.unmarked == 0 || byMarks.total() > v.counts.total()):
+	case len(gr.machines) == 0, marked && e.uneven == 0 && (e.unmarked == 0 || byMarks.total() > v.counts.total()):
 		v.counts = byMarks // copies of turns outside the loop have marks too
-	case st.marked && byMarks.total() == v.counts.total():
-	case st.marked && st.testsFirst() && e.uneven == 0 && e.even > 0 && byMarks.total()+e.unmarked == v.counts.total():
+	case marked && byMarks.total() == v.counts.total():
+	case marked && st.testsFirst() && e.uneven == 0 && e.even > 0 && byMarks.total()+e.unmarked == v.counts.total():
 		// What ran behind the last mark is the test, with code that was moved into
 		// it: a turn begins with its mark.
 		v.counts = byMarks
-	case st.marked && (e.even > 0 || e.uneven == 0) && byMarks.total()+min(e.even, e.unmarked) != v.counts.total():
+	case marked && (e.even > 0 || e.uneven == 0) && byMarks.total()+min(e.even, e.unmarked) != v.counts.total():
 		v.why = "turns of the code and marks of the source tell different numbers"
 	}
 	if lanes, element := b.packed(gr); lanes > 0 {
@@ -81,14 +82,20 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	}
 	switch {
 	case v.why != "":
-	case !st.marked && (b.copied(gr) || b.rotated(gr) && b.markedOutside(gr)):
+	case st.unproved && b.rotated(gr):
+		v.why = "the compiler worked on it, and neither marks nor its text prove its turns"
+	case b.unsure(gr):
+		v.why = "it has its first code in common with a loop around or inside it, and turns of one cannot be told from those of the other"
+	case !marked && (b.copied(gr) || b.rotated(gr) && b.markedOutside(gr)):
 		v.why = "some of its turns ran in copies outside its code, without a mark"
 	case b.rotated(gr) && byMarks.total() <= byCode && b.stepsOutside(gr):
 		v.why = "it begins behind its first turn, of which no code is left"
 	case b.rotated(gr) && b.repeats(gr):
 		v.why = "one turn of the code holds several turns of the source, each of which may be the last"
-	case !st.marked && b.absorbs(g), (!st.marked || byMarks.total() == byCode) && b.shares(g): // such marks are of the inner loop, too
+	case !marked && b.absorbs(g), (!marked || byMarks.total() == byCode) && b.shares(g): // such marks are of the inner loop, too
 		v.why = "a loop inside it has no code of its own, and its turns go round with these"
+	case b.threaded(gr):
+		v.why = "code of its end is part of a loop inside it: some of its turns begin there, past its own beginning"
 	case b.leftEarly(gr):
 		v.why = "what ends its last turn is tested at the end of the turn before, so that the last may not be counted"
 	case b.rotated(gr) && b.idles(gr):
@@ -123,7 +130,7 @@ func (b *build) doubt(gr *group, p parts, e evenness, more bool) string {
 		return "its condition is also tested in a copy that made no turn, whose entries cannot be told apart"
 	case len(gr.machines) > 1 && !p.apart:
 		return "the compiler made several loops of it, whose entries cannot be told apart"
-	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent) || b.shares(gr.parent)):
+	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent) || b.shares(gr.parent) || b.unsure(&b.groups[gr.parent]) || b.groups[gr.parent].statement >= 0 && b.threaded(&b.groups[gr.parent])):
 		return "the turns of the loop around it are not certain, so its entries are not"
 	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && !b.opens(gr):
 		return "the condition of the loop around it is gone, so its entries cannot be told for certain"
@@ -162,12 +169,54 @@ func (b *build) shares(g int32) bool {
 			continue
 		}
 		for _, m := range b.groups[g].machines {
-			if !b.hasLoop(m, inner) && b.passesTest(m, outer, inner) {
+			if !b.hasLoop(m, inner) && (b.passesTest(m, outer, inner) || b.fused(m, inner)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// threaded reports whether what ends a turn of a group's statement, its condition or
+// step, has code in a loop inside it: where the compiler knew that it goes on, and
+// with what, it jumps from there to that loop, past the header.
+func (b *build) threaded(gr *group) bool {
+	st := &b.statements[gr.statement]
+	for c := range b.loops {
+		in := &b.loops[c]
+		if in.parent < 0 || in.statement < 0 || in.statement == gr.statement || !slices.Contains(gr.machines, in.parent) || !b.inStatement(in.statement, gr.statement) {
+			continue
+		}
+		for _, id := range in.blocks {
+			if b.loopOf[id] == int32(c) && b.holdsPart(id, func(p position) bool {
+				return p.file == st.file && p.column() > 0 && (st.cond.contains(p.at) || st.step.contains(p.at)) && !b.statements[in.statement].whole().contains(p.at)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fused reports whether turns of an inner statement begin in a loop, several ways
+// lead back to its header or none is tested for the inner one: of do { do … while (a); }
+// while (b) compilers make one loop with one condition, of which the places are those
+// of the outer one.
+func (b *build) fused(m, inner int32) bool {
+	st := &b.statements[inner]
+	if st.shape.counted != nil || st.endless {
+		return false
+	}
+	l, back, begins, tested := &b.loops[m], 0, false, false
+	for _, id := range l.blocks {
+		if slices.ContainsFunc(b.forest.next[id], func(e step) bool { return e.to == l.header }) {
+			back++
+		}
+		begins = begins || b.loopOf[id] == m && slices.Contains(b.begun[id], inner)
+		p, ok := b.forest.branch(id)
+		tested = tested || ok && b.basics[id].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at)
+	}
+	return begins && (back > 1 || !tested)
 }
 
 // passesTest reports whether a way leads from where an inner statement is tested to
@@ -309,19 +358,32 @@ func (b *build) copied(gr *group) bool {
 }
 
 // repeats reports whether a way around a loop, without an inner one, passes the
-// same place that writes in two basics: the compiler put copies of a turn one
-// behind the other.
+// same place that writes, or that reads for the same test of its end, in two basics:
+// the compiler put copies of a turn one behind the other.
 func (b *build) repeats(gr *group) bool {
 	for _, m := range gr.machines {
-		places := map[position][]int32{}
+		type access struct {
+			at, test position
+			length   int // parts of one condition may have one position, and differ in this
+		}
+		places := map[access][]int32{}
 		for _, id := range b.loops[m].blocks {
 			if b.loopOf[id] != m {
 				continue
 			}
+			test, ends := b.forest.branch(id)
+			ends = ends && b.basics[id].ending == flow.Branch && b.leaves(m, id)
 			list := b.listing(id)
 			for i := range list {
-				if p := positionOf(&list[i]); list[i].Stores && p.column() > 0 && !slices.Contains(places[p], id) {
-					places[p] = append(places[p], id)
+				a := access{at: positionOf(&list[i])}
+				if !list[i].Stores {
+					a.test = test
+					if b.test[id] {
+						a.length = len(list)
+					}
+				}
+				if (list[i].Stores || list[i].Loads && ends) && a.at.column() > 0 && !slices.Contains(places[a], id) {
+					places[a] = append(places[a], id)
 				}
 			}
 		}
@@ -728,6 +790,18 @@ func (b *build) partsOf(gr *group) parts {
 	return parts{apart: true}
 }
 
+// twinned reports whether a loop of a group has its header in common with one
+// around or inside it.
+func (b *build) twinned(gr *group) bool {
+	return slices.ContainsFunc(gr.machines, func(m int32) bool { return b.loops[m].twin || b.loopOf[b.loops[m].header] != m })
+}
+
+// unsure reports whether turns of a twin and of the loop around it cannot be told
+// apart.
+func (b *build) unsure(gr *group) bool {
+	return slices.ContainsFunc(gr.machines, func(m int32) bool { return b.loops[m].unsure })
+}
+
 func (b *build) untested(gr *group) bool {
 	for _, m := range gr.machines {
 		if !b.loops[m].tested {
@@ -802,9 +876,9 @@ func (b *build) inStatement(inner, outer int32) bool {
 }
 
 // hasLoop reports whether a statement has a loop of the code inside another.
-func (b *build) hasLoop(around, st int32) bool {
-	for l := range b.loops {
-		if b.loops[l].statement == st && (around < 0 || int32(l) != around && b.contains(around, int32(l))) {
+func (f *forest) hasLoop(around, st int32) bool {
+	for l := range f.loops {
+		if f.loops[l].statement == st && (around < 0 || int32(l) != around && f.contains(around, int32(l))) {
 			return true
 		}
 	}
