@@ -24,7 +24,9 @@ export function isConstant(c: ColumnInfo): boolean {
 
 /** Axes shown unless the link says otherwise. */
 export function defaultAxes(info: Info, width: number): string[] {
-  const usable = info.columns.filter((c) => !isConstant(c) && !c.idLike);
+  const varied = info.columns.filter((c) => !isConstant(c) && !c.idLike);
+  // Of one sample, and of samples that are all alike, constants are all there is to show.
+  const usable = varied.length > 0 ? varied : info.columns.filter((c) => c.provenance !== 'absent');
   const placed = usable.filter((c) => c.axisPlace > 0).sort((a, b) => a.axisPlace - b.axisPlace);
   const wanted = placed.filter((c) => c.axis === 'usual' || (c.axis === 'wide' && width > WIDE));
   const spare = placed.filter((c) => c.axis === 'spare');

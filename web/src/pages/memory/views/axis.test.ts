@@ -569,6 +569,14 @@ describe('choice of axes', () => {
     expect(defaultAxes(run, 1440)).toEqual(['time', 'latency', 'cpu', 'addr']);
     expect(isConstant(run.columns[3]!)).toBe(true);
   });
+  it('shows constants where there is nothing else, as in a run of one sample', () => {
+    const one = info([
+      column('op', { kind: 'category', distinct: 1 }),
+      column('cpu', { min: 3, max: 3, distinct: 1 }),
+    ]);
+    expect(one.columns.every(isConstant)).toBe(true);
+    expect(defaultAxes(one, 1440).sort()).toEqual(['cpu', 'op']);
+  });
   it('asks for one bin a CPU, and for names in full', () => {
     expect(axisQuestion(run.columns[4]!, 100)).toEqual({
       column: 'cpu',
