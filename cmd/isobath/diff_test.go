@@ -75,6 +75,24 @@ func TestGateExits(t *testing.T) {
 	}
 }
 
+// TestStudyWithoutFunctions: nobody asked for groups, and runs of other tools may have
+// neither functions nor objects.
+func TestStudyWithoutFunctions(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
+	for name, text := range map[string]string{"objects": "addr,latency,symbol\n1,5,u\n2,6,v\n", "neither": "addr,latency\n1,5\n2,6\n"} {
+		path := filepath.Join(t.TempDir(), name+".csv")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := exits("study", path, path); got != 0 {
+			t.Errorf("%s: exit %d", name, got)
+		}
+		if got := exits("study", path, path, "--by", "function"); got == 0 {
+			t.Errorf("%s by function: exit 0", name)
+		}
+	}
+}
+
 // TestComparisonExits: 1 where nothing could be compared, 2 for a wrong command line
 // or question; a build must not take either for a regression.
 func TestComparisonExits(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/memory/compare"
 	"github.com/isobath/isobath/internal/memory/study"
 )
@@ -67,7 +68,7 @@ other numbers metrics.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.params, "params", "", "a CSV `file` of parameters; its first column is the name of the run")
 	flags.StringArrayVar(&f.patterns, "param", nil, "a parameter from names and commands: `name=PATTERN`, the first group of a regular expression (repeatable)")
-	flags.StringVar(&f.by, "by", "function", "groups with metrics of their own: function, line, symbol or any `column`")
+	flags.StringVar(&f.by, "by", "", "groups with metrics of their own: function, line, symbol or any `column` (function, or symbol where a run has no functions)")
 	flags.StringVar(&f.parameter, "parameter", "", "fit laws against this `parameter` only")
 	flags.StringVar(&f.order, "order", "", "look for changes along this `parameter`: time, a column, or given for the order of the runs")
 	flags.StringArrayVar(&f.against, "against", nil, "a `run` of a baseline beside each run, in the same order (repeatable, or a folder)")
@@ -247,7 +248,7 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 	defer s.Close()
 	r := &study.Row{Name: strings.TrimSuffix(dataset.Name(path), run.Suffix), Path: nameOf(ctx, path), Manifest: &s.Run.Manifest}
 	one := sides.Run(nameOf(ctx, path), s, nil)
-	columns, err := groupColumns(s.Table, f.by)
+	columns, err := f.groups(s.Table)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -278,7 +279,24 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 			}
 		}
 	}
+	if len(columns) == 0 {
+		return r, nil, nil
+	}
 	return r, costs.Groups, nil
+}
+
+// groups are the columns whose groups have metrics; none where nobody asked for
+// some and the run has neither functions nor objects.
+func (f *studyFlags) groups(t *table.Table) ([]string, error) {
+	if f.by != "" {
+		return groupColumns(t, f.by)
+	}
+	for _, name := range []string{samples.Function, samples.Symbol} {
+		if t.Column(name) != nil {
+			return []string{name}, nil
+		}
+	}
+	return nil, nil
 }
 
 // writeStudy prints a study as text.
