@@ -117,7 +117,10 @@ type report struct {
 	Provenance string   `json:"provenance"` // of latency
 	// Summed is what the rows of a profile sum, and how much of it there is:
 	// such rows are not samples, and shares are of the sum.
-	Summed     *summed       `json:"summed,omitempty"`
+	Summed *summed `json:"summed,omitempty"`
+	// Waiting is how many of the samples are of threads that wait, in a recording
+	// that knows.
+	Waiting    int           `json:"waiting,omitempty"`
 	GroupCount int           `json:"group_count"`
 	Groups     []reportGroup `json:"groups"`
 }
@@ -202,13 +205,24 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 	} else if order == query.BySum {
 		g.Order = query.ByCount
 	}
-	a, err := s.Engine.Answer(ctx, &query.Request{Where: e, Groups: []query.Group{g}})
+	ask := query.Request{Where: e, Groups: []query.Group{g}}
+	if s.Table.Column(samples.Waiting) != nil {
+		ask.Groups = append(ask.Groups, query.Group{By: []string{samples.Waiting}, Order: query.ByCount})
+	}
+	a, err := s.Engine.Answer(ctx, &ask)
 	if err != nil {
 		return nil, err
 	}
 	r := &report{By: columns, Samples: a.Counts[query.Selected], Of: a.Counts[query.All], GroupCount: a.Groups[0].Total, Groups: []reportGroup{}, Provenance: table.Absent.String()}
 	if e != nil {
 		r.Where = e.String()
+	}
+	if len(a.Groups) > 1 {
+		for _, row := range a.Groups[1].Rows {
+			if row.Keys[0] != "" { // of those that do not wait
+				r.Waiting += row.Counts[query.Selected]
+			}
+		}
 	}
 	if g.Sum != "" {
 		if err := r.total(ctx, s, e, cost, event); err != nil {
@@ -311,6 +325,9 @@ func (r *report) write(w io.Writer) error {
 	line := style.Bold(number) + " " + rest
 	if r.Where != "" {
 		line += "\nwhere " + r.Where
+	}
+	if r.Waiting > 0 && r.Waiting < r.Samples {
+		line += fmt.Sprintf("\n%s (%s) are of threads that wait; --where '%s = none' leaves them out", term.Thousands(r.Waiting), term.Percent(float64(r.Waiting)/float64(r.Samples)), samples.Waiting)
 	}
 	if _, err := fmt.Fprintf(w, "%s\n\n", line); err != nil {
 		return err
