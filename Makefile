@@ -60,7 +60,7 @@ loops:
 # are recorded too, at -O1 and -O2, and the advice that must and must not come.
 locality:
 	ISOBATH_ALL_GEOMETRIES=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestCachegrind ./internal/locality/replay
-	ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestPrograms ./internal/locality/advice
+	ISOBATH_ALL_LEVELS=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestPrograms ./internal/locality/advice
 
 # Delays injected into recorded programs, ten recordings of each kind: nine in ten
 # of each kind must be found first. make test has a share of them.
