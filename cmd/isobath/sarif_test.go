@@ -12,6 +12,8 @@ import (
 
 	_ "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif" // has the schema
 	"github.com/xeipuuv/gojsonschema"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // sarifSchema takes the published schema (2.1.0, errata 01) from the source of
@@ -50,6 +52,7 @@ func sarifSchema(t *testing.T) *gojsonschema.Schema {
 // TestSARIFSchema validates findings about the examples that are built in, and
 // that some of each are on lines.
 func TestSARIFSchema(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	s := sarifSchema(t)
 	for _, args := range []string{
 		"report demo --format sarif", "insights demo --format sarif", "diff demo demo:fixed --format sarif", "diff demo demo:fixed --sarif -",
