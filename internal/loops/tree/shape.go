@@ -70,7 +70,50 @@ func (s *scanner) shapes() {
 			st.leavings = append(st.leavings, s.pos[st.bodyAt+at[0]])
 		}
 		st.straight = !conditional.Match(s.text[st.bodyAt:st.bodyTo])
+		st.choices = s.choices(k)
 	}
+}
+
+var choosing = regexp.MustCompile(`\b(if|switch)\s*\(`)
+
+// choices are the conditions of a loop's body on which it depends whether a turn does
+// anything that lasts, but for those in loops inside it.
+func (s *scanner) choices(k int) (out []span) {
+	st := &s.found[k]
+	plain := st.bodyAt // what every turn runs begins here
+	for _, at := range choosing.FindAllIndex(s.text[st.bodyAt:st.bodyTo], -1) {
+		from := st.bodyAt + at[0]
+		end := s.closing(st.bodyAt + at[1] - 1)
+		if end < 0 || s.innermost(from) != k {
+			continue
+		}
+		then, whole := s.statementEnd(end), s.statementEnd(from)
+		if s.lasts(plain, from) || from >= plain && s.lasts(end, then) && s.lasts(then, whole) {
+			return nil
+		}
+		plain = max(plain, whole)
+		out = append(out, span{s.pos[from], s.pos[end]})
+	}
+	if s.lasts(plain, st.bodyTo) {
+		return nil
+	}
+	return out
+}
+
+// lasts reports whether a part of the text writes or calls anything.
+func (s *scanner) lasts(from, to int) bool {
+	return from < to && lasting.Match(capitalCall.ReplaceAll(s.text[from:to], []byte(" ")))
+}
+
+// innermost is the last loop whose body a place in the text is in; -1 if it is in none.
+func (s *scanner) innermost(at int) int {
+	found := -1
+	for k := range s.found { // those around others come first
+		if s.found[k].bodyAt <= at && at < s.found[k].bodyTo {
+			found = k
+		}
+	}
+	return found
 }
 
 // enclosing is the innermost loop whose body contains another; -1 if none does.

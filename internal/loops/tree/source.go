@@ -61,6 +61,9 @@ type statement struct {
 	// straight says that nothing in its body is conditional: each turn runs all of
 	// it.
 	straight bool
+	// choices are the conditions of ifs and switches in its body, but for those in
+	// loops inside it, on which it depends whether a turn does anything that lasts.
+	choices []span
 	// marked says that the start of each turn can be told from marks in the code.
 	marked bool
 	// unproved says that nothing is known of what its compiler does with loops, and

@@ -98,6 +98,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "code of its end is part of a loop inside it: some of its turns begin there, past its own beginning"
 	case b.leftEarly(gr):
 		v.why = "what ends its last turn is tested at the end of the turn before, so that the last may not be counted"
+	case b.rotated(gr) && b.decidedBefore(gr):
+		v.why = "a condition of its body is decided before it, and turns in which it then does nothing may have been left out"
 	case b.rotated(gr) && b.idles(gr):
 		v.why = "a turn can pass without a reference or a call, and the compiler may have left such turns out or put several together"
 	case b.entangled(gr):
