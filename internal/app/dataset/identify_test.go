@@ -111,6 +111,7 @@ func TestPackedFiles(t *testing.T) {
 // What is packed in a file that nobody knows is told by its head: the rest may be
 // any number of zeros, and no disk is filled with them.
 func TestUnknownIsNotUnpacked(t *testing.T) {
+	test.NoRaces(t, "files one by one")
 	files := packed(t, "zeros", strings.Repeat("\x00", 8<<20))
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	for ext, path := range files {
@@ -123,6 +124,7 @@ func TestUnknownIsNotUnpacked(t *testing.T) {
 // What is unpacked, or kept of standard input, draws on the budget where temporary
 // files lie in memory.
 func TestTemporaryFilesInMemory(t *testing.T) {
+	test.NoRaces(t, "files one by one")
 	var b strings.Builder // of rows that pack no better than real ones
 	b.WriteString("time,cpu,latency\n")
 	for i := range 200_000 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/run"
@@ -159,6 +160,7 @@ func TestJoinDamaged(t *testing.T) {
 // TestJoinMemory: members that wait to be joined take no memory, so that it does
 // not grow with their number.
 func TestJoinMemory(t *testing.T) {
+	test.NoRaces(t, "it measures memory")
 	const members, rows = 40, 20_000
 	dir := t.TempDir()
 	var text strings.Builder

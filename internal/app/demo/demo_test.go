@@ -20,6 +20,7 @@ import (
 // not depend on the later ones. `go run ./internal/app/demo/gen -check` compares
 // the whole file.
 func TestCommittedDataIsFresh(t *testing.T) {
+	test.NoRaces(t, "simulations in one goroutine")
 	again, err := Stencil(StencilOptions{Iterations: 1})
 	if err != nil {
 		t.Fatal(err)

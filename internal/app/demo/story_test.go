@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -245,6 +246,7 @@ func imbalance(r rows, of func(i int) bool) float64 {
 }
 
 func TestLookupPhases(t *testing.T) {
+	test.NoRaces(t, "simulations in one goroutine")
 	run, err := Lookup()
 	if err != nil {
 		t.Fatal(err)
@@ -279,6 +281,7 @@ func TestLookupPhases(t *testing.T) {
 }
 
 func TestUniformIsUniform(t *testing.T) {
+	test.NoRaces(t, "simulations in one goroutine")
 	run, err := Uniform(64000, 9)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // mistakes are bodies that a client might send in place of a value of that type:
@@ -112,6 +113,7 @@ func (m *mistaken) ask(s *Server) *httptest.ResponseRecorder {
 // TestMistakesAreTheClients asks every route of every kind of run what cannot be
 // answered: what is refused is refused as the client's mistake, with a sentence.
 func TestMistakesAreTheClients(t *testing.T) {
+	test.NoRaces(t, "requests one by one")
 	six := newTestServer(t, nil)
 	mesh, meshRun, _ := demoMeshServer(t)
 	trace, traceRun, _ := haloServer(t)

@@ -17,7 +17,11 @@ import (
 // or not the brush ends at edges, and whatever else the request asks.
 func TestDrag(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(30) {
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 9
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 5))
 		d := enginetest.Data(r, 1+r.IntN(3000))
 		e := kernel.New(d, kernel.Options{Budget: budget.New(1 << 30)})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/isobath/isobath/bench/synth"
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -168,6 +169,7 @@ func TestConcurrentClients(t *testing.T) {
 // Allocations do not grow with the rows: each answer is to another selection, so
 // its rows are found and counted anew.
 func TestNoAllocationPerRow(t *testing.T) {
+	test.NoRaces(t, "it counts allocations")
 	allocations := func(rows int) float64 {
 		e := kernel.New(query.Data{Table: synth.Samples(rows)}, kernel.Options{})
 		defer e.Close()
