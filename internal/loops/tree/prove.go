@@ -150,8 +150,11 @@ func (p *prover) statement(st int32, row int) {
 	if around, ok := p.rows[sh.parent]; ok && sh.always && l.Exact && !p.out.Loops[around].Exact && (l.Entries != p.out.Loops[around].Trips.Trips || !p.turnsSure[around]) {
 		l.Exact, l.Why = false, "the turns of the loop around it, each of which reaches it, are not certain"
 	}
-	if around, ok := p.rows[sh.parent]; ok && l.Exact && l.Entries > p.out.Loops[around].Trips.Trips {
-		l.Exact, l.Why = false, fmt.Sprintf("it is entered %d times and the loop around it has %d turns, each of which reaches it once at most", l.Entries, p.out.Loops[around].Trips.Trips)
+	if around, ok := p.rows[sh.parent]; ok && !sure && l.Entries > p.out.Loops[around].Trips.Trips {
+		if l.Exact {
+			l.Exact, l.Why = false, fmt.Sprintf("it is entered %d times and the loop around it has %d turns, each of which reaches it once at most", l.Entries, p.out.Loops[around].Trips.Trips)
+		}
+		return // what the text tells of an entry proves nothing of so many
 	}
 	if sure && entries != l.Entries {
 		l.Why = fmt.Sprintf("the code enters it %d times, the text %d times", l.Entries, entries)
