@@ -4,6 +4,8 @@
 #   make test    unit, golden, race, browser tests, and comparisons with real peers
 
 export CGO_ENABLED ?= 0
+# What was compiled in one clone serves another: no path of a machine is in it.
+export GOFLAGS ?= -trimpath
 GO      ?= go
 ARGS    ?=
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)

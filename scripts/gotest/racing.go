@@ -17,10 +17,9 @@ import (
 
 // goPackage is what `go list` says of a package.
 type goPackage struct {
-	ImportPath, Dir                    string
-	GoFiles, TestGoFiles, XTestGoFiles []string
-	Imports, TestImports, XTestImports []string
-	Module                             struct{ Path string }
+	ImportPath, Dir  string
+	GoFiles, Imports []string
+	Module           struct{ Path string }
 }
 
 // shared are packages for code that several goroutines run.
@@ -28,11 +27,11 @@ var shared = []string{"sync", "sync/atomic", "net/http", "net/http/httptest", "g
 
 // printRacing prints the packages in which the race detector can find something, as
 // folders below that of the module.
-// The others compute in one goroutine, ten times as slowly under it. Where several
-// goroutines use one of them, they are of a package that is printed, and the
-// detector watches all code of its tests.
+// The others compute in one goroutine, ten times as slowly under it, even where
+// their tests run beside each other. Where several goroutines use one of them, they
+// are of a package that is printed, and the detector watches all code of its tests.
 func printRacing(show io.Writer, patterns ...string) error {
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Module"}, patterns...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports,Module"}, patterns...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -54,14 +53,14 @@ func printRacing(show io.Writer, patterns ...string) error {
 	return nil
 }
 
-// racing reports whether the package or its tests run in several goroutines.
+// racing reports whether the code of the package runs in several goroutines.
 func (p *goPackage) racing() (bool, error) {
-	for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+	for _, path := range p.Imports {
 		if slices.Contains(shared, path) {
 			return true, nil
 		}
 	}
-	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return false, err
