@@ -98,8 +98,17 @@ interface Asking {
 const choose =
   (menu: RegExp, item: string) =>
   async (page: Page): Promise<void> => {
-    await page.getByRole('button', { name: menu }).first().click();
-    await page.getByRole('menuitemradio', { name: item }).first().click();
+    const wanted = page.getByRole('menuitemradio', { name: item }).first();
+    // What the page draws anew meanwhile can close the menu.
+    await expect
+      .poll(async () => {
+        if (!(await wanted.isVisible())) await page.getByRole('button', { name: menu }).first().click();
+        return wanted.click({ timeout: 2000 }).then(
+          () => true,
+          () => false,
+        );
+      })
+      .toBe(true);
   };
 
 /** Pages that ask for themselves. */

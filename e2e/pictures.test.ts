@@ -8,7 +8,7 @@ import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
 const N = 15676;
-const ACTIONS = Number(process.env['ISOBATH_ACTIONS'] ?? 60);
+const ACTIONS = Number(process.env['ISOBATH_ACTIONS'] ?? 20);
 const SEED = Number(process.env['ISOBATH_SEED'] ?? 20);
 
 const VIEWS = ['Top offenders', 'Topology', 'Statistics', 'Parallel coordinates'] as const;

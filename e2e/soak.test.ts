@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, fixture, start, type Running } from './harness';
 
-const SECONDS = Number(process.env['ISOBATH_SOAK'] ?? 120);
+const SECONDS = Number(process.env['ISOBATH_SOAK'] ?? 40);
 /** Gestures that are made however slow the machine is. */
 const FEWEST = 20;
 /** From here on the memory is judged: caches fill in the beginning. */
