@@ -27,6 +27,9 @@ func (j *job) choose() (Backend, string) {
 		return Instrument, "the program was built with 'isobath cc'"
 	}
 	canStep := runtime.GOOS == "linux" && native(j.program.Machine)
+	if canStep && j.program.Go {
+		return Step, "a goroutine goes from thread to thread, and only stepping follows it"
+	}
 	qemu, missing := j.canEmulate()
 	length, why := j.estimate()
 	switch {

@@ -4,6 +4,7 @@ package reftrace
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -181,5 +182,33 @@ func TestSharedTraces(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// unused loads words that nobody looks at: 10,000 by an instruction whose result is
+// overwritten at once, as a program does that warms a cache.
+const unused = `
+volatile int table[100], sink;
+__attribute__((noinline)) void region() {
+	for (int k = 0; k < 100; k++)
+		for (int i = 0; i < 100; i++) asm volatile("movl %0, %%eax; movl %1, %%eax" :: "m"(table[i]), "m"(sink) : "eax");
+}
+int main() { region(); return 0; }
+`
+
+// Loads whose value nobody uses are references too, whatever records them.
+func TestUnusedLoads(t *testing.T) {
+	test.Peer(t, "qemu-x86_64", "qemu-user")
+	test.Peer(t, "valgrind", "valgrind")
+	file := filepath.Join(t.TempDir(), "unused.cpp")
+	if err := os.WriteFile(file, []byte(unused), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	exe := build(t, []string{"-O1", "-fcf-protection=none"}, file)
+	for _, b := range []Backend{Step, QEMU, Valgrind} {
+		rec := record(t, Options{Command: []string{exe}, Region: target.Region{Function: "region"}, Backend: b, Thread: FirstThread})
+		if n := count(rec); n[refs.Load] != 20_001 || len(rec.Refs) != 20_001 { // and the return
+			t.Errorf("%s: %v, want 20,001 loads", b, n)
+		}
 	}
 }

@@ -133,6 +133,8 @@ type job struct {
 	entered bool
 	left    bool
 	full    bool
+	// unfollowed says that goroutines could not be told apart.
+	unfollowed bool
 	// skipped and calls are how many regions were passed over, and recorded to
 	// their end.
 	skipped, calls uint64
@@ -263,6 +265,7 @@ func (j *job) step(ctx context.Context) error {
 	if res.Stuck {
 		j.note("the program loops around load and store exclusive, which cannot be stepped; the trace ends there: use --backend qemu")
 	}
+	j.unfollowed = res.Unfollowed
 	if res.Unknown > 0 {
 		j.note("%d steps were over instructions that could not be decoded; their accesses, if any, are missing", res.Unknown)
 	}
@@ -281,6 +284,10 @@ func (j *job) explain() {
 		j.note("the program ended by a signal: %s", j.rec.Signal)
 	case j.rec.Exit != 0:
 		j.note("the program ended with exit code %d", j.rec.Exit)
+	}
+	if j.program.Go && (j.unfollowed || j.rec.Backend != Step) {
+		j.note("this is what a thread did, not a goroutine: what it did after it went on in another thread is missing, and what others did in its thread may be there%s",
+			map[bool]string{true: "; --backend step follows goroutines"}[!j.unfollowed && native(j.program.Machine)])
 	}
 	wanted := j.bounds.Calls
 	switch {

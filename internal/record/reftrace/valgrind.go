@@ -36,8 +36,9 @@ func (j *job) valgrind(ctx context.Context) error {
 		return err
 	}
 	defer text.Close()
-	// The log is the first file after standard error.
-	cmd := exec.CommandContext(ctx, tool, append([]string{"--tool=lackey", "--trace-mem=yes", "--log-fd=3", "--run-libc-freeres=no", j.program.Path}, j.Command[1:]...)...)
+	// The log is the first file after standard error. Without the level Valgrind leaves
+	// loads out before lackey sees them if nothing uses what they load.
+	cmd := exec.CommandContext(ctx, tool, append([]string{"--tool=lackey", "--trace-mem=yes", "--vex-iropt-level=0", "--log-fd=3", "--run-libc-freeres=no", j.program.Path}, j.Command[1:]...)...)
 	cmd.ExtraFiles = []*os.File{writer}
 	settings, err := j.logAllocations(ctx)
 	if err != nil {

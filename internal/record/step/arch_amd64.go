@@ -50,6 +50,34 @@ func (r *registers) clearTrap(tid int) error {
 type frame struct{ sp, pc uint64 }
 
 func (r *registers) frame(*tracer) frame { return frame{sp: r.Rsp} }
+func (r *registers) sp() uint64          { return r.Rsp }
+
+// moved are the registers with places on the stack counted from its end.
+func (r *registers) moved(end uint64) registers {
+	moved := *r
+	moved.Rsp -= end
+	return moved
+}
+
+// farthestSlot bounds where the linker may have put the current goroutine: thread-local
+// variables of C may lie between it and the thread's base.
+const farthestSlot = 4096
+
+// goroutine is the g of the goroutine that runs, which every thread has in a variable
+// of its own.
+func (r *registers) goroutine(t *tracer) uint64 {
+	if t.goes.slot > 0 {
+		return t.word(r.Fs_base - t.goes.slot)
+	}
+	for slot := uint64(8); slot <= farthestSlot; slot += 8 {
+		g := t.word(r.Fs_base - slot)
+		if _, _, ok := t.contains(g, r.Rsp); g != 0 && ok {
+			t.goes.slot = slot
+			return g
+		}
+	}
+	return 0
+}
 
 // returnAddress is where the function returns to that begins here.
 func (r *registers) returnAddress(t *tracer) uint64 {

@@ -51,6 +51,18 @@ const linkRegister = 30
 
 func (r *registers) frame(*tracer) frame { return frame{r.Sp, r.Regs[linkRegister]} }
 
+func (r *registers) sp() uint64 { return r.Sp }
+
+// moved are the registers with places on the stack counted from its end.
+func (r *registers) moved(end uint64) registers {
+	moved := *r
+	moved.Sp -= end
+	return moved
+}
+
+// goroutine is the g of the goroutine that runs, which Go keeps in a register.
+func (r *registers) goroutine(*tracer) uint64 { return r.Regs[28] }
+
 // returnAddress is where the function returns to that begins here.
 func (r *registers) returnAddress(*tracer) uint64 { return r.Regs[linkRegister] }
 

@@ -123,11 +123,14 @@ func (t *tracer) isStart(at uint64) bool {
 	return at == t.region.starts[0]
 }
 
-// wanted reports whether the region is recorded when this thread enters it.
-func (t *tracer) wanted(th *thread) bool {
+// wanted reports whether the region is recorded when this thread enters it, with a
+// goroutine in programs of Go.
+func (t *tracer) wanted(th *thread, g *goroutine) bool {
 	switch {
-	case t.done || th.phase != waiting:
+	case t.done || th.phase != waiting || g != nil && g.over:
 		return false
+	case t.o.Thread == FirstThread && g != nil:
+		return t.mine == nil || t.mine == g
 	case t.o.Thread == FirstThread:
 		return t.owner == nil || t.owner == th
 	}
@@ -141,17 +144,37 @@ func (t *tracer) reach(th *thread, r *registers, at uint64) error {
 			return err
 		}
 	}
+	if t.goes != nil && at == t.goes.resume {
+		t.resumed(th, r)
+		return nil
+	}
 	if th.phase == skipped && !th.stepping && t.skippedOver(th, r, at) {
 		th.phase = waiting
 		if err := t.release(th); err != nil {
 			return err
 		}
 	}
-	if !t.isStart(at) || !t.wanted(th) {
+	if !t.isStart(at) {
 		return nil
 	}
-	t.owner, th.frame = th, r.frame(t)
-	if th.skips < t.o.Bounds.Skip {
+	g := t.goroutineAt(r)
+	if !t.wanted(th, g) {
+		return nil
+	}
+	t.owner, t.mine, th.g, th.home = th, g, g, g != nil
+	th.frame = r.frame(t)
+	if g != nil {
+		g.in = th
+		// Its stack may move, so places on it are counted from its end.
+		stack := r.moved(g.high)
+		th.frame = stack.frame(t)
+		if err := t.set(t.goes.resume); err != nil {
+			return err
+		}
+	} else if t.o.Program.Go {
+		t.res.Unfollowed = true
+	}
+	if th.counts().skips < t.o.Bounds.Skip {
 		return t.skip(th, r)
 	}
 	return t.enter(th)
@@ -162,11 +185,11 @@ func (t *tracer) reach(th *thread, r *registers, at uint64) error {
 // may be about to run the instruction where the breakpoint would be, and would run
 // the breakpoint for it.
 func (t *tracer) skip(th *thread, r *registers) error {
-	th.skips++
+	th.counts().skips++
 	t.res.Skipped++
 	th.phase = skipped
 	switch {
-	case len(t.threads) > 1:
+	case len(t.threads) > 1 || th.g != nil:
 	case t.o.Bounds.After:
 		th.awaits = t.region.stop
 	case t.o.Bounds.Pieces == nil:

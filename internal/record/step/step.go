@@ -61,6 +61,9 @@ type Result struct {
 	// Stuck says that the program loops around instructions that cannot be
 	// stepped (load and store exclusive of arm64); recording ended there.
 	Stuck bool
+	// Unfollowed says that the program is one of Go and that its goroutines could not
+	// be told apart: the region is what a thread did.
+	Unfollowed bool
 }
 
 // ErrUnsupported says that this system cannot step programs.

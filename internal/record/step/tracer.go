@@ -40,11 +40,10 @@ type thread struct {
 	phase    phase
 	stepping bool
 	frame    frame // of the function whose return is awaited
-	// skips and calls are how many regions were passed over and recorded to their
-	// end; awaits is a breakpoint where the one that is passed over ends, 0 if the
-	// thread is stepped through it.
-	skips, calls uint64
-	awaits       uint64
+	times
+	// awaits is a breakpoint where a region that is passed over ends, 0 if the thread
+	// is stepped through it.
+	awaits uint64
 	// next are the accesses of the instruction about to run; they count once it
 	// has run.
 	next []access.Access
@@ -60,6 +59,33 @@ type thread struct {
 	queued      bool // its last report waits in the queue
 	fresh       bool // its first stop has not been seen
 	block       block
+	// g is the goroutine whose region the thread is in, nil outside of one and in
+	// programs of other languages; home says that the instruction about to run is the
+	// goroutine's own.
+	g    *goroutine
+	home bool
+	// held is a signal that asks to give up the thread, since so many instructions.
+	held      bool
+	heldSince uint64
+}
+
+// times is how many regions were passed over, and recorded to their end.
+type times struct{ skips, calls uint64 }
+
+// counts are those of what is recorded: a thread, or a goroutine.
+func (th *thread) counts() *times {
+	if th.g != nil {
+		return &th.g.times
+	}
+	return &th.times
+}
+
+// row says who makes a reference.
+func (th *thread) row() uint32 {
+	if th.g != nil {
+		return th.g.number
+	}
+	return uint32(th.tid)
 }
 
 // block is the stretch of code that a thread is in.
@@ -82,8 +108,10 @@ type tracer struct {
 	breaks  map[uint64][]byte // original bytes by address
 	removed map[uint64]bool   // breakpoints that were there
 	region  region
-	owner   *thread // the one that is recorded, if it is the first to come
-	done    bool    // nothing more is recorded
+	owner   *thread    // the one that is recorded, if it is the first to come
+	mine    *goroutine // the same of Go programs
+	goes    *goRuntime // nil in programs of other languages
+	done    bool       // nothing more is recorded
 	queue   []report
 	early   map[int]bool // stopped before their parents reported them
 	quit    atomic.Bool
@@ -241,6 +269,7 @@ func (t *tracer) prepare() error {
 	if t.res.Bias, err = t.bias(); err != nil {
 		return err
 	}
+	t.findRuntime()
 	return t.findRegion()
 }
 
@@ -361,6 +390,9 @@ func (t *tracer) event(tid int, ws syscall.WaitStatus) error {
 	case sig == syscall.SIGTRAP:
 		return t.hit(th)
 	}
+	if th.stepping && t.holds(th, sig) {
+		return t.look(th, 0)
+	}
 	if th.stepping {
 		th.signalled = true
 		return t.look(th, int(sig)) // the instruction did not run
@@ -421,7 +453,7 @@ func (t *tracer) system(th *thread, cause int) error {
 // threads are wanted, what the region starts is part of it.
 func (t *tracer) cloned(parent *thread, tid int) error {
 	th := t.add(tid, !t.early[tid])
-	if t.o.Thread == AllThreads && parent.phase == inside && !t.done {
+	if t.o.Thread == AllThreads && parent.phase == inside && t.goes == nil && !t.done {
 		th.phase, th.stepping, th.frame = inside, true, bottom
 	}
 	if th.fresh {
@@ -465,6 +497,7 @@ func (t *tracer) finish() {
 	}
 	for _, th := range t.threads {
 		th.stepping = false
+		t.dismiss(th)
 	}
 	t.modules()
 }
@@ -601,7 +634,10 @@ func (t *tracer) stepped(th *thread) error {
 	if th.signalled {
 		th.signalled = false
 		if enteredHandler(th.tid) {
-			ran, th.handler = false, &frame{th.interrupted.sp, th.interrupted.pc}
+			ran = false
+			if th.g == nil { // a goroutine's code is told by its stack
+				th.handler = &frame{th.interrupted.sp, th.interrupted.pc}
+			}
 		}
 	}
 	if !th.stepping { // over while this step was under way, or a breakpoint passed
@@ -619,7 +655,7 @@ func (t *tracer) stepped(th *thread) error {
 // commit records the accesses of the instruction that has run.
 func (t *tracer) commit(th *thread) {
 	t.res.Instructions++
-	if th.phase == inside {
+	if th.phase == inside && (th.g == nil || th.home) {
 		t.follow(th)
 		for _, a := range th.next {
 			if t.o.Limit > 0 && t.emitted == t.o.Limit {
@@ -627,7 +663,7 @@ func (t *tracer) commit(th *thread) {
 				break
 			}
 			t.emitted++
-			t.o.Emit(refs.Ref{Addr: a.Addr, PC: th.pc, Size: a.Size, Op: a.Op, Thread: uint32(th.tid), Enters: th.block.enters})
+			t.o.Emit(refs.Ref{Addr: a.Addr, PC: th.pc, Size: a.Size, Op: a.Op, Thread: th.row(), Enters: th.block.enters})
 			th.block.enters = false
 		}
 	}
@@ -644,11 +680,11 @@ func (t *tracer) follow(th *thread) {
 	b := &th.block
 	again := th.pc == b.last && in.repeats()
 	if !again && (!b.open || th.pc != b.next) {
-		t.o.Flow.Enter(uint32(th.tid), th.pc)
+		t.o.Flow.Enter(th.row(), th.pc)
 		b.enters = true
 	}
 	b.last, b.next, b.open = th.pc, th.pc+in.length(), !in.bad && in.flow() == access.Straight
-	t.o.Flow.Reach(uint32(th.tid), b.next)
+	t.o.Flow.Reach(th.row(), b.next)
 }
 
 // look decides what a stopped thread does next: it may have left the region.
@@ -665,20 +701,30 @@ func (t *tracer) look(th *thread, signal int) error {
 	if th.signalled {
 		th.interrupted = r.here()
 	}
-	pc := r.pc()
-	if th.phase == inStart && th.handler == nil && th.frame.left(&r) {
+	pc, stack, away := r.pc(), r, th.handler != nil
+	if th.stepping && th.g != nil {
+		if t.stand(th, &r) {
+			return t.park(th, &r, signal)
+		}
+		stack, away = r.moved(th.g.high), !th.home
+		if signal == 0 {
+			signal = t.lateSignal(th)
+		}
+	}
+	if th.phase == inStart && !away && th.frame.left(&stack) {
 		th.phase = inside
 	}
 	switch {
 	case t.res.Full || t.res.Stuck || t.quit.Load():
 		t.finish()
-	case th.handler != nil:
-	case th.phase == skipped && t.leaves(th, &r):
+	case away:
+	case th.phase == skipped && t.leaves(th, &stack):
 		th.phase, th.stepping = waiting, false
+		t.dismiss(th)
 		if err := t.arm(); err != nil {
 			return err
 		}
-	case th.phase == inside && t.leaves(th, &r):
+	case th.phase == inside && t.leaves(th, &stack):
 		if err := t.leave(th); err != nil {
 			return err
 		}
@@ -708,15 +754,21 @@ func (t *tracer) look(th *thread, signal int) error {
 func (t *tracer) leave(th *thread) error {
 	t.res.Left = true
 	th.phase, th.stepping, th.block = waiting, false, block{}
-	th.calls++
+	n, g := th.counts(), th.g
+	t.dismiss(th)
+	n.calls++
 	t.res.Calls++
-	if th.calls < t.o.Bounds.Times(t.o.Thread == AllThreads) {
-		if th.calls&(th.calls-1) == 0 {
+	if n.calls < t.o.Bounds.Times(t.o.Thread == AllThreads) {
+		if n.calls&(n.calls-1) == 0 {
 			t.modules() // the last call may never come, and then nothing is mapped any more
 		}
 		return t.arm()
 	}
-	th.phase = over
+	if g != nil {
+		g.over = true
+	} else {
+		th.phase = over
+	}
 	if t.o.Thread != AllThreads {
 		t.finish()
 		return nil

@@ -33,6 +33,8 @@ type Program struct {
 	Moves bool
 	// Static says that no dynamic linker runs.
 	Static bool
+	// Go says that the program was built by a compiler of Go.
+	Go bool
 	// Linker is the dynamic linker that the program asks for.
 	Linker string
 	// base is the lowest link address that is mapped, of whatever kind.
@@ -81,7 +83,7 @@ func Open(path string) (*Program, error) {
 	if f.Class != elf.ELFCLASS64 || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("%s: %v %v; want a 64-bit executable", path, f.Class, f.Type)
 	}
-	p := &Program{Path: path, Machine: f.Machine, Entry: f.Entry, Moves: f.Type == elf.ET_DYN, Static: true}
+	p := &Program{Path: path, Machine: f.Machine, Entry: f.Entry, Moves: f.Type == elf.ET_DYN, Static: true, Go: f.Section(".go.buildinfo") != nil}
 	if err := p.readSegments(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
