@@ -40,6 +40,9 @@ type Launch struct {
 // Prepare makes the library, and a folder for the processes' files beside the
 // result: processes on other nodes must reach it. Remove it in the end.
 func Prepare(ctx context.Context, o Options) (*Launch, error) {
+	if err := traceable(o.Command); err != nil {
+		return nil, err
+	}
 	library, err := Library(ctx, o.Command[0])
 	if err != nil {
 		return nil, err

@@ -366,6 +366,17 @@ func TestMPICH(t *testing.T) {
 		t.Errorf("%d messages, %d sends and %d receives unmatched", tr.Messages(), s, r)
 	}
 	test.Peer(t, "mpifort.mpich", "libmpich-dev")
+	t.Run("mpi_f08", func(t *testing.T) {
+		exe := compile(t, "mpifort.mpich", "libmpich-dev", fortranSource(t, "ring.f90", fortranModules["mpi_f08"]))
+		ran := filepath.Join(t.TempDir(), "ran")
+		_, err := Record(t.Context(), Options{Command: []string{"mpirun.mpich", "-n", "2", "sh", "-c", "touch " + ran, exe}, Archive: filepath.Join(t.TempDir(), "a.otf2")})
+		if err == nil || !strings.Contains(err.Error(), "mpi_f08 of MPICH") {
+			t.Errorf("error = %v", err)
+		}
+		if _, err := os.Stat(ran); err == nil {
+			t.Error("it ran all the same")
+		}
+	})
 	t.Run("fortran", func(t *testing.T) {
 		exe := compile(t, "mpifort.mpich", "libmpich-dev", fortranSource(t, "ring.f90", fortranModules["mpi"]))
 		archive, res := traced(t, nil, "mpirun.mpich", "-n", "3", exe)
