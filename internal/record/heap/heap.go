@@ -4,6 +4,7 @@
 package heap
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"embed"
@@ -80,11 +81,19 @@ func Suits(program string) error {
 		return nil // a script: its interpreter decides
 	}
 	defer e.Close()
-	dynamic := false
+	dynamic, linker := false, ""
 	for _, p := range e.Progs {
-		dynamic = dynamic || p.Type == elf.PT_INTERP
+		if p.Type == elf.PT_INTERP {
+			dynamic = true
+			path, _ := io.ReadAll(io.LimitReader(p.Open(), 4096)) // PATH_MAX
+			linker = string(bytes.TrimRight(path, "\x00"))
+		}
 	}
 	switch {
+	case e.Class != elf.ELFCLASS64 || machines[runtime.GOARCH] != e.Machine:
+		return fmt.Errorf("%s is a program for another kind of processor (%v, %v)", filepath.Base(program), e.Machine, e.Class)
+	case strings.Contains(filepath.Base(linker), "musl"):
+		return fmt.Errorf("%s is linked with musl, and the log is for the GNU C library", filepath.Base(program))
 	case !dynamic && e.Section(".go.buildinfo") != nil:
 		return &InGo{Program: filepath.Base(program), Told: e.Section(".symtab") != nil && (e.Section(".debug_info") != nil || e.Section(".zdebug_info") != nil)}
 	case !dynamic:
@@ -99,6 +108,9 @@ func Suits(program string) error {
 	return nil
 }
 
+// machines are the processors that the library is compiled for.
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
 // Environ adds what the library needs to an environment.
 func Environ(env []string, library, dir string, threshold int64) []string {
 	out := make([]string, 0, len(env)+3)
@@ -112,7 +124,27 @@ func Environ(env []string, library, dir string, threshold int64) []string {
 		}
 		out = append(out, e)
 	}
+	if n := filters(); n != "" {
+		out = append(out, "ISOBATH_HEAP_FILTERS="+n)
+	}
 	return append(out, "LD_PRELOAD="+preload, "ISOBATH_HEAP_DIR="+dir, "ISOBATH_HEAP_THRESHOLD="+strconv.FormatInt(threshold, 10))
+}
+
+// filters is how many filters of system calls we run under, as in a container, and
+// what we start too; "" is none. A program that begins under more is left alone.
+func filters() string {
+	status, _ := os.ReadFile("/proc/thread-self/status")           // there is none elsewhere than on Linux
+	for _, key := range []string{"Seccomp_filters:", "Seccomp:"} { // the first since Linux 5.9
+		for line := range strings.Lines(string(status)) {
+			if n, ok := strings.CutPrefix(line, key); ok {
+				if n = strings.TrimSpace(n); n == "0" {
+					return ""
+				}
+				return n
+			}
+		}
+	}
+	return ""
 }
 
 // Clocked adds the file with the number of references made so far, which then is

@@ -1,6 +1,8 @@
 package heap
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -339,9 +341,34 @@ func TestSuits(t *testing.T) {
 	if err := Suits(build(t, gcc, "p.c", "int main(void) { return 0; }")); err != nil {
 		t.Errorf("dynamic: %v", err)
 	}
+	musl := build(t, gcc, "p.c", "int main(void) { return 0; }", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
+	if err := Suits(musl); err == nil || !strings.Contains(err.Error(), "musl") {
+		t.Errorf("another C library: %v", err)
+	}
+	if err := Suits(foreign(t)); err == nil || !strings.Contains(err.Error(), "another kind of processor") {
+		t.Errorf("another processor: %v", err)
+	}
 	if err := Suits(os.Args[0] + ".none"); err != nil {
 		t.Errorf("missing: %v", err)
 	}
+}
+
+// foreign is a program for neither of the processors that the library is for: a header
+// is all that is looked at.
+func foreign(t *testing.T) string {
+	t.Helper()
+	head := elf.Header32{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_386), Version: 1, Ehsize: 52, Phentsize: 32, Shentsize: 40}
+	copy(head.Ident[:], elf.ELFMAG)
+	head.Ident[elf.EI_CLASS], head.Ident[elf.EI_DATA], head.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS32), byte(elf.ELFDATA2LSB), 1
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, head); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "foreign")
+	if err := os.WriteFile(path, b.Bytes(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestNoCompiler(t *testing.T) {

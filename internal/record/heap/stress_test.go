@@ -2,6 +2,7 @@ package heap
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
 )
 
 // result is how a program behaved.
@@ -275,6 +277,64 @@ func TestStressConfined(t *testing.T) {
 					t.Errorf("%d logs, and none says that the program was confined", len(r.logs))
 				}
 			})
+		}
+	}
+}
+
+// A program that starts another one after it gave up system calls does not take that
+// one down with a call of ours; one that keeps them goes on being logged.
+func TestStressConfinedBefore(t *testing.T) {
+	program := compile(t, "starts.c")
+	for how, want := range map[string]struct {
+		why    End
+		blocks int
+	}{"filter": {Confined, 0}, "privileges": {GoesOn, 300}} {
+		t.Run(how, func(t *testing.T) {
+			r := harmless(t, nil, program, how)
+			if r.status.Signaled() || r.status.ExitStatus() != 5 {
+				t.Fatalf("it cannot be confined here: status %#x", r.status)
+			}
+			blocks := 0
+			for _, l := range r.logs {
+				for _, e := range l.Events {
+					if e.Kind == Allocate && e.Size == 9000 && !l.after(&e) {
+						blocks++
+					}
+				}
+			}
+			if len(r.logs) != 1 || r.logs[0].Why != want.why || blocks != want.blocks {
+				t.Errorf("%d logs, %v, with %d blocks; want %+v", len(r.logs), r.logs, blocks, want)
+			}
+		})
+	}
+}
+
+// A log that is full ends, and what is allocated from then on has no name: not even
+// that of what was in its place before.
+func TestFullLog(t *testing.T) {
+	r := stress(t, nil, compile(t, "full.c"))
+	if len(r.logs) != 1 || r.status.ExitStatus() != 6 {
+		t.Fatalf("%d logs, status %#x", len(r.logs), r.status)
+	}
+	l := r.logs[0]
+	if l.Why != Full || l.Ended == 0 || l.Missed == 0 {
+		t.Errorf("ended %v at %d, %d missed; want a full log", l.Why, l.Ended, l.Missed)
+	}
+	var same int
+	var addr uint64
+	if n, err := fmt.Sscanf(r.stdout, "%d 0x%x", &same, &addr); n != 2 || err != nil || same != 1 {
+		t.Fatalf("%q: the memory was not used again", r.stdout)
+	}
+	space := &symbol.Space{}
+	space.Map(l.PID, 0, symbol.Mapping{Start: addr &^ 4095, End: addr&^4095 + 1<<20, Path: "[heap]"})
+	objects := symbol.NewObjects(space, &symbol.Files{}, nil)
+	l.Replay(objects, nil)
+	for _, tt := range []struct {
+		at    uint64
+		named bool
+	}{{l.Ended - 1, true}, {l.Ended + 1, false}, {1 << 62, false}} {
+		if got := objects.Find(l.PID, l.PID, tt.at, addr+64, 0); got == nil || (got.Source == symbol.FromAllocation) != tt.named {
+			t.Errorf("at %d, %d after the end: %+v, want a name: %v", tt.at, tt.at-l.Ended, got, tt.named)
 		}
 	}
 }
