@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -183,6 +184,10 @@ func TestStripped(t *testing.T) {
 	if err := os.Link(filepath.Join(dir, "program.dbg"), filepath.Join(byID, id[2:]+".debug")); err != nil {
 		t.Fatal(err)
 	}
+	cache := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(cache, id), 0o777), os.Link(filepath.Join(dir, "program.dbg"), filepath.Join(cache, id, "debuginfo"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name, path string
 		files      *Files
@@ -191,10 +196,14 @@ func TestStripped(t *testing.T) {
 		{"link", linked, &Files{}, want},
 		{"build id", bare, &Files{Debug: []string{filepath.Dir(filepath.Dir(byID))}}, want},
 		{"nothing", bare, &Files{}, ""},
+		{"of a server", bare, &Files{}, want},
+		{"of a server that nobody set up", bare, &Files{}, ""},
 		{"root", "/elsewhere/linked", &Files{Roots: []string{dir}}, want},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			defer tt.files.Close()
+			t.Setenv("DEBUGINFOD_CACHE_PATH", cache)
+			t.Setenv("DEBUGINFOD_URLS", map[string]string{"of a server": "http://127.0.0.1:1"}[tt.name])
 			b, err := tt.files.Open(tt.path, id)
 			if err != nil {
 				t.Fatal(err)

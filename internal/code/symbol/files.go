@@ -130,6 +130,27 @@ func (f *Files) idFolders(buildID string) []string {
 	return out
 }
 
+// asksServers reports whether the user has named servers of debug information. They
+// are not asked: a recording tells nobody what is on the machine.
+func asksServers() bool { return os.Getenv("DEBUGINFOD_URLS") != "" }
+
+// fetched is where debuginfod's client keeps the debug information of a build, if the
+// user has set it up.
+func fetched(buildID string) []string {
+	if !asksServers() || buildID == "" {
+		return nil
+	}
+	folder := os.Getenv("DEBUGINFOD_CACHE_PATH")
+	if folder == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil
+		}
+		folder = filepath.Join(cache, "debuginfod_client")
+	}
+	return []string{filepath.Join(folder, buildID, "debuginfo")}
+}
+
 func (f *Files) debugFolders() []string {
 	return append(f.Debug[:len(f.Debug):len(f.Debug)], systemDebug)
 }
@@ -140,8 +161,12 @@ func (f *Files) debugFile(im *image, path string) *image {
 	if im.elf.Section(".debug_info") != nil || im.elf.Section(".zdebug_info") != nil {
 		return nil
 	}
+	named := fetched(im.buildID)
 	for _, dir := range f.idFolders(im.buildID) {
-		if debug, err := openImage(dir + ".debug"); err == nil {
+		named = append(named, dir+".debug")
+	}
+	for _, name := range named {
+		if debug, err := openImage(name); err == nil {
 			if sameID(debug.buildID, im.buildID) {
 				return debug
 			}

@@ -3,6 +3,7 @@ package symbol
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -340,7 +341,8 @@ func TestKallsyms(t *testing.T) {
 }
 
 // Equal objects that live at once have numbers, unless they are of processes that
-// are told apart otherwise.
+// are told apart otherwise; in the order in which they were made, whichever is asked
+// for first.
 func TestObjectsApart(t *testing.T) {
 	for _, tt := range []struct {
 		apart bool
@@ -354,10 +356,10 @@ func TestObjectsApart(t *testing.T) {
 		o.Allocate(10, 1, Allocation{Addr: 0x1000, Size: 4096})
 		o.Allocate(10, 2, Allocation{Addr: 0x8000, Size: 4096})
 		o.Allocate(11, 3, Allocation{Addr: 0x1000, Size: 4096})
-		for i, at := range []struct {
+		for i, at := range slices.Backward([]struct {
 			pid  int
 			addr uint64
-		}{{10, 0x1000}, {10, 0x8000}, {11, 0x1000}} {
+		}{{10, 0x1000}, {10, 0x8000}, {11, 0x1000}}) {
 			if got := o.Find(at.pid, at.pid, 4, at.addr, 0); got == nil || got.Name != tt.want[i] {
 				t.Errorf("apart %v: %v, want %q", tt.apart, got, tt.want[i])
 			}

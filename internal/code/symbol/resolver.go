@@ -187,7 +187,7 @@ func (r *Resolver) Warnings(own ...string) []string {
 		if why == noDebug && !r.Files.Elsewhere {
 			packages = debugPackages(dpkgLists, paths)
 		}
-		out = append(out, noLines(paths, why, packages))
+		out = append(out, noLines(paths, why, packages, why == noDebug && !r.Files.Elsewhere && asksServers()))
 	}
 	slices.Sort(out)
 	return out
@@ -195,8 +195,8 @@ func (r *Resolver) Warnings(own ...string) []string {
 
 // noLines says once of all programs that have no source lines for one reason,
 // and names a few of them: a program may have fifty libraries. Packages are where the
-// distribution has what is missing.
-func noLines(paths []string, why string, packages []string) string {
+// distribution has what is missing; servers may be asked for it.
+func noLines(paths []string, why string, packages []string, servers bool) string {
 	slices.Sort(paths)
 	said := fmt.Sprintf("no source lines of %s: %s", paths[0], why)
 	if len(paths) > 1 {
@@ -204,6 +204,9 @@ func noLines(paths []string, why string, packages []string) string {
 	}
 	if len(packages) > 0 {
 		said += "; those of the distribution have it in " + aFew(packages)
+	}
+	if servers {
+		said += fmt.Sprintf("; 'debuginfod-find debuginfo %s' asks the servers of DEBUGINFOD_URLS", paths[0])
 	}
 	return said
 }

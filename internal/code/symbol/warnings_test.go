@@ -13,16 +13,18 @@ func TestNoLinesIsSaidOnceForAReason(t *testing.T) {
 		name     string
 		paths    []string
 		packages []string
+		servers  bool
 		want     string
 	}{
-		{"one", []string{"/bin/a"}, nil, "no source lines of /bin/a: " + why},
-		{"two", []string{"/b", "/a"}, nil, "no source lines of 2 programs and libraries (/a, /b): " + why},
-		{"many", []string{"/e", "/d", "/c", "/b", "/a"}, nil, "no source lines of 5 programs and libraries (/a, /b, /c and 2 more): " + why},
-		{"of the distribution", []string{"/bin/a"}, []string{"a-dbgsym"}, "no source lines of /bin/a: " + why + "; those of the distribution have it in a-dbgsym"},
+		{"one", []string{"/bin/a"}, nil, false, "no source lines of /bin/a: " + why},
+		{"two", []string{"/b", "/a"}, nil, false, "no source lines of 2 programs and libraries (/a, /b): " + why},
+		{"many", []string{"/e", "/d", "/c", "/b", "/a"}, nil, false, "no source lines of 5 programs and libraries (/a, /b, /c and 2 more): " + why},
+		{"of the distribution", []string{"/bin/a"}, []string{"a-dbgsym"}, false, "no source lines of /bin/a: " + why + "; those of the distribution have it in a-dbgsym"},
+		{"of servers that were named", []string{"/b", "/a"}, nil, true, "no source lines of 2 programs and libraries (/a, /b): " + why + "; 'debuginfod-find debuginfo /a' asks the servers of DEBUGINFOD_URLS"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := noLines(tt.paths, why, tt.packages); got != tt.want {
+			if got := noLines(tt.paths, why, tt.packages, tt.servers); got != tt.want {
 				t.Errorf("noLines(%q) = %q, want %q", tt.paths, got, tt.want)
 			}
 		})
