@@ -33,6 +33,7 @@ func recordings(ctx context.Context, dir string) ([]Result, error) {
 	for _, measure := range []func() ([]Result, error){
 		func() ([]Result, error) { return one(recordOverhead(ctx, filepath.Join(dir, "gaps"), dir)) },
 		func() ([]Result, error) { return recordTime(ctx, filepath.Join(dir, "beside"), dir) },
+		func() ([]Result, error) { return one(recordStacks(ctx, filepath.Join(dir, "beside"), dir)) },
 		func() ([]Result, error) { return one(recordLosses(ctx, filepath.Join(dir, "spin"))) },
 		func() ([]Result, error) { return one(smallAllocations(ctx, filepath.Join(dir, "pairs"), dir)) },
 		func() ([]Result, error) { return one(largeAllocations(ctx, filepath.Join(dir, "large"), dir)) },
@@ -48,7 +49,11 @@ func recordings(ctx context.Context, dir string) ([]Result, error) {
 
 // sampled runs a program under the recorder.
 func sampled(ctx context.Context, rate int, command ...string) (*record.Recorded, error) {
-	return record.Record(ctx, &record.Options{Command: command, Mode: record.Timer, Sampling: pmu.Options{Rate: rate}, Heap: true, Say: func(string) {}})
+	return recorded(ctx, pmu.Options{Rate: rate}, command)
+}
+
+func recorded(ctx context.Context, how pmu.Options, command []string) (*record.Recorded, error) {
+	return record.Record(ctx, &record.Options{Command: command, Mode: record.Timer, Sampling: how, Heap: true, Say: func(string) {}})
 }
 
 // recordOverhead measures the time that recording at 1 kHz takes from a program
@@ -91,34 +96,54 @@ func recordOverhead(ctx context.Context, program, dir string) (Result, error) {
 // same rate: what an interrupt costs is the machine's affair, and in a virtual
 // one it may be most of it.
 func recordTime(ctx context.Context, program, dir string) ([]Result, error) {
-	const pairs = 24
-	ours, err := besides(ctx, program, dir, pairs, func(args []string) error {
-		got, err := sampled(ctx, 1000, args...)
-		if err == nil && got.Outcome.Status != 0 {
-			err = fmt.Errorf("%s ended with status %d", program, got.Outcome.Status)
-		}
-		return err
-	})
+	ours, err := besides(ctx, program, dir, underRecorder(ctx, pmu.Options{Rate: 1000}))
 	if err != nil {
 		return nil, err
 	}
-	low, high := ours.ratio.interval()
-	results := []Result{{Name: "record-time-1kHz", Ours: ours.with.median(), Peer: ours.without.median(), Unit: "ms-cpu", Ratio: ours.ratio.median(), Bar: 1.01,
-		Versus: fmt.Sprintf("the same work beside it; median of %d pairs, 95 %% of %+.2f to %+.2f %%", pairs, 100*(low-1), 100*(high-1))}}
+	results := []Result{ours.result("record-time-1kHz", 1.01)}
 	perf, err := exec.LookPath("perf")
 	if err != nil {
 		return append(results, Result{Name: "record-time-perf", Skipped: "perf is not installed (Debian package linux-perf)"}), nil
 	}
-	theirs, err := besides(ctx, program, dir, pairs, func(args []string) error {
+	theirs, err := besides(ctx, program, dir, func(args []string) error {
 		record := []string{"record", "-q", "-e", "cpu-clock:u", "-c", "1000000", "-o", filepath.Join(dir, "perf.data"), "--"}
 		return exec.CommandContext(ctx, perf, append(record, args...)...).Run()
 	})
 	if err != nil {
 		return results, err
 	}
-	low, high = theirs.ratio.interval()
+	low, high := theirs.ratio.interval()
 	return append(results, Result{Name: "record-time-perf", Ours: 100 * (ours.ratio.median() - 1), Peer: 100 * (theirs.ratio.median() - 1), Unit: "%", Ratio: ours.ratio.median() / theirs.ratio.median(), Bar: 1.01,
 		Versus: fmt.Sprintf("what perf record takes at 1 kHz; median of %d pairs, 95 %% of %+.2f to %+.2f %%", pairs, 100*(low-1), 100*(high-1))}), nil
+}
+
+// recordStacks is the same with callers, as a recording has them without being asked.
+func recordStacks(ctx context.Context, program, dir string) (Result, error) {
+	ours, err := besides(ctx, program, dir, underRecorder(ctx, pmu.Options{Rate: 1000, Stacks: true}))
+	if err != nil {
+		return Result{}, err
+	}
+	return ours.result("record-time-stacks", 1.015), nil
+}
+
+// pairs is how many runs with a recorder and without one are compared.
+const pairs = 24
+
+// underRecorder runs a program under the recorder.
+func underRecorder(ctx context.Context, how pmu.Options) func(args []string) error {
+	return func(args []string) error {
+		got, err := recorded(ctx, how, args)
+		if err == nil && got.Outcome.Status != 0 {
+			err = fmt.Errorf("%s ended with status %d", args[0], got.Outcome.Status)
+		}
+		return err
+	}
+}
+
+func (b *beside) result(name string, bar float64) Result {
+	low, high := b.ratio.interval()
+	return Result{Name: name, Ours: b.with.median(), Peer: b.without.median(), Unit: "ms-cpu", Ratio: b.ratio.median(), Bar: bar,
+		Versus: fmt.Sprintf("the same work beside it; median of %d pairs, 95 %% of %+.2f to %+.2f %%", pairs, 100*(low-1), 100*(high-1))}
 }
 
 // beside is what pairs of runs took: ms, and the ratio within each pair.
@@ -128,7 +153,7 @@ type beside struct{ with, without, ratio timings }
 // on the same CPU, again and again: see recording/beside.c. Both see the same
 // machine, whatever else it does, so that a single pair is worth more than many
 // runs one after the other.
-func besides(ctx context.Context, program, dir string, pairs int, recorder func(args []string) error) (*beside, error) {
+func besides(ctx context.Context, program, dir string, recorder func(args []string) error) (*beside, error) {
 	out := &beside{}
 	for i := range pairs {
 		cpu := strconv.Itoa(i % runtime.NumCPU())

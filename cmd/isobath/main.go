@@ -24,7 +24,11 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(os.Interrupt) { // as a shell does for what runs behind it, and a program that we record inherits it
+		ends = append(ends, os.Interrupt)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	// The first signal asks the work to end; with the default handling back, a
 	// second one ends the program whatever the work does.
 	context.AfterFunc(ctx, stop)

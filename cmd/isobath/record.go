@@ -476,7 +476,7 @@ func (f *samplingFlags) options(rec recording) (*record.Options, error) {
 	case f.kernel && opt.Mode == record.Hardware:
 		return nil, usagef("--kernel samples by the timer; leave out --mode pmu")
 	case f.rate < 0 || f.rate > 100_000:
-		return nil, usagef("--rate %d: want at most 100000 samples a second; the timer cannot do more", f.rate)
+		return nil, usagef("--rate %d: want 1 to 100000 samples a second; the timer cannot do more", f.rate)
 	case f.rate > 0 && f.period > 0:
 		return nil, usagef("--rate and --period say the same thing in two ways; give one")
 	case f.attached() && len(rec.command) > 0:
@@ -557,7 +557,7 @@ func addresses(d *run.Recording) string {
 			before += n
 		case strings.HasPrefix(label, "again"):
 			again += n
-		case label == "none: clobbered", label == "none: segment", label == "none: vector":
+		case label == "none: clobbered", label == "none: segment", label == "none: vector", label == "none: behind a copy":
 			named += n
 		case strings.HasPrefix(label, "none"):
 			lost += n
@@ -585,6 +585,9 @@ func addresses(d *run.Recording) string {
 	}
 	if named > 0 {
 		text += fmt.Sprintf("; %s have the instruction but no address, so their objects look smaller than they are", share(named))
+	}
+	if lost > 0 {
+		text += fmt.Sprintf("; %s are lost: no access is near or it is not known which, so some objects may look smaller than they are", share(lost))
 	}
 	return text
 }

@@ -575,12 +575,16 @@ const smallMachine = `<?xml version="1.0" encoding="UTF-8"?>
 
 func TestRecordUsage(t *testing.T) {
 	r := newRecorder(t)
+	for _, rate := range []string{"0", "-1", "100001"} { // the limits are named
+		cmd := r.command("record", "--rate", rate, "-o", "rate.isobath", "--", "sh", "-c", "echo ran")
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "--rate "+rate+": want 1 to 100000 samples a second") || strings.Contains(string(out), "ran\n") {
+			t.Errorf("--rate %s: %v\n%s", rate, err, out)
+		}
+	}
 	for _, args := range [][]string{
 		{"record"},
 		{"record", "--mode", "magic", "--", "true"},
-		{"record", "--rate", "0", "--", "true"},
-		{"record", "--rate", "-1", "--", "true"},
-		{"record", "--rate", "100001", "--", "true"},
 		{"record", "--rate", "10", "--period", "10", "--", "true"},
 		{"record", "--pid", "1", "--", "true"},
 		{"record", "--cpu", "x", "--", "true"},
@@ -717,6 +721,23 @@ func TestRecordInterruptedAlone(t *testing.T) {
 	}
 	if got, _ := r.open(path); got.Recording.Ended != "interrupted" {
 		t.Errorf("ended %q", got.Recording.Ended)
+	}
+}
+
+// A program for which Ctrl-C is ignored, as for what a script runs behind it, has it
+// ignored when it is recorded.
+func TestRecordIgnoredInterrupt(t *testing.T) {
+	r := newRecorder(t)
+	const program = `sh -c 'kill -INT $$; echo went on; exit 3'`
+	for _, kind := range []string{"", r.isobath + " record -o ignored.isobath -- "} {
+		cmd := r.command()
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "trap '' INT; exec " + kind + program}
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		_ = cmd.Run()
+		if out.String() != "went on\n" || cmd.ProcessState.ExitCode() != 3 {
+			t.Errorf("%q: it printed %q, %v", kind, out.String(), cmd.ProcessState)
+		}
 	}
 }
 

@@ -43,6 +43,8 @@ var odd = []struct{ program, command string }{
 	{"daemon", `"$ODD" daemon; for i in $(seq 600); do test -e daemon.out && break; sleep 0.05; done; cat daemon.out`},
 	{"closes", `exec "$ODD" closes`}, {"handlers", `exec "$ODD" handlers`}, {"storm", `exec "$ODD" storm`}, {"debugs", `exec "$ODD" debugs`},
 	{"coroutines", `exec "$ODD" coroutines`}, {"orphans", `exec "$ODD" orphans`}, {"hides", `exec "$ODD" hides`},
+	{"forks", `exec "$ODD" forks`}, {"looks", `exec "$ODD" looks`}, {"limits", `exec "$ODD" limits`}, {"rings", `exec "$ODD" rings`}, {"drops", `exec "$ODD" drops`},
+	{"crash", `exec "$ODD" crash`}, {"forks, linked statically", `exec "$ODD-static" forks`}, {"looks, linked statically", `"$ODD-static" looks; exec "$ODD-static" crash`},
 }
 
 // behaviour is what a program is seen to do.
@@ -115,8 +117,10 @@ func TestRecordStrangers(t *testing.T) {
 		folders = append(folders, dir)
 	}
 	own := filepath.Join(r.dir, "odd")
-	if text, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-w", "-pthread", "-o", own, "testdata/record/odd.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	for out, flag := range map[string]string{own: "-pie", own + "-static": "-static"} {
+		if text, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-w", "-pthread", flag, "-o", out, "testdata/record/odd.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
 	}
 	t.Setenv("ODD", own)
 	tried := 0
