@@ -298,6 +298,7 @@ func (p *page) number(t *testing.T, id string) (selection, name int) {
 // TestKilledEdits kills the server while a page edits names and selections: the
 // last edit that was answered is there, or the one that was under way.
 func TestKilledEdits(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	v := newVictim(t, t.TempDir())
 	const out = "out.isobath"
 	if !v.within(time.Minute, "import", filepath.Join(v.input, "small.csv"), "-o", out) {

@@ -11,6 +11,7 @@ import (
 // TestLocalityVerbs: every trace of the fixtures has an answer, also those whose
 // objects end in the middle of an element.
 func TestLocalityVerbs(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	traces, err := filepath.Glob(filepath.Join(test.Fixture(t, "locality"), "traces", "*.csv*"))
 	if err != nil || len(traces) == 0 {
 		t.Fatalf("no traces: %v", err)

@@ -262,6 +262,7 @@ func TestAgentFindsWhatWasPlanted(t *testing.T) {
 // TestAgentReadsOnlyItsFiles holds that no parameter of any tool leads to another
 // file or to a flag.
 func TestAgentReadsOnlyItsFiles(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	secret := plantedCSV(t, "secret.csv", func(int, int) int { return 1 })
 	mine := plantedCSV(t, "mine.csv", func(int, int) int { return 20 })
 	c := startMCP(t, mine)

@@ -174,6 +174,7 @@ func TestMeshUsage(t *testing.T) {
 // TestMeshReal projects the real samples on a mesh of their extent; the sums
 // are those of another program.
 func TestMeshReal(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	samples := test.Shared(t, "samples/lulesh_legacy")
 	a := meshJSON(t, samples, "--dims", "32x32x32", "--field", "latency_sum")
 	if a.Covered != 3783 || a.Sum != 250755 || *a.Max != 3180 || a.Counts.Used != 4543 || a.Counts.NoCell != 11133 {

@@ -23,6 +23,9 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
+// oneRecordingWatched says what watches the goroutines of a recording.
+const oneRecordingWatched = "TestRecordIsTransparent and TestRecordInterrupted run in the same goroutines"
+
 // recorder runs the command as an ordinary user: as nobody if the test runs as
 // root.
 type recorder struct {
@@ -240,6 +243,7 @@ func TestRecordIsTransparent(t *testing.T) {
 
 // A program that crashes leaves a whole run that says so.
 func TestRecordCrash(t *testing.T) {
+	test.NoRaces(t, oneRecordingWatched)
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "crash.isobath")
 	out, err := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; kill -SEGV $$").CombinedOutput()
@@ -355,6 +359,7 @@ func TestRecordInterrupted(t *testing.T) {
 
 // The time is up, the program is not: it goes on, and its exit code is ours.
 func TestRecordDuration(t *testing.T) {
+	test.NoRaces(t, oneRecordingWatched)
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "timed.isobath")
 	cmd := r.command("record", "-o", path, "--duration", "200ms", "--", "sh", "-c", "cat; echo the end; exit 6")
@@ -666,6 +671,7 @@ func TestRecordRanks(t *testing.T) {
 // A full disk is found before the program runs, or costs the place of the run, and
 // never the program's exit code.
 func TestRecordDiskFull(t *testing.T) {
+	test.NoRaces(t, oneRecordingWatched)
 	r := newRecorder(t)
 	mount := func(size string) string {
 		dir := t.TempDir()
@@ -705,6 +711,7 @@ func TestRecordDiskFull(t *testing.T) {
 
 // The recorder alone gets SIGINT, as from another terminal: the program gets it too.
 func TestRecordInterruptedAlone(t *testing.T) {
+	test.NoRaces(t, oneRecordingWatched)
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "alone.isobath")
 	cmd := r.command("record", "-o", path, "--", "sh", "-c", "trap 'exit 9' INT; echo ready >&2; while :; do :; done")

@@ -7,10 +7,12 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestCompare asks how the repaired demo differs from the first.
 func TestCompare(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	runs, err := NewLoader(dataset.Options{}).DemoCompare(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/references"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -36,6 +37,7 @@ func demoCycles(t *testing.T) (*Server, []*frame.Run) {
 // TestDemoCycles: the recordings hold, under the names they carry, what the
 // paper describes for its figures 7 to 10, on our own programs.
 func TestDemoCycles(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	s, runs := demoCycles(t)
 	if len(runs) != 9 {
 		t.Errorf("%d runs, want 9", len(runs))

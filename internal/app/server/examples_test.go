@@ -8,6 +8,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/scratch"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestExamples opens examples of each kind of data by the paths that the start
@@ -50,6 +51,7 @@ func TestExamples(t *testing.T) {
 // TestExampleCompared opens two runs with one path, which are shown as one until
 // one of them is opened for itself; both are on their mesh.
 func TestExampleCompared(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Cleanup(scratch.Leave)
 	loader := NewLoader(dataset.Options{})

@@ -14,6 +14,7 @@ import (
 )
 
 func TestDemo(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	l := NewLoader(dataset.Options{})
 	runs, err := l.Demo(t.Context())
 	if err != nil {

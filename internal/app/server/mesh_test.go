@@ -264,6 +264,7 @@ func TestMeshFile(t *testing.T) {
 // TestMeshSeries: LULESH's own dumps, with the real samples of a larger run: what
 // is out of range is counted, and nothing is put on a wrong cell.
 func TestMeshSeries(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	l := NewLoader(dataset.Options{})
 	l.Meshes = []string{filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk")}
 	r, err := l.Open(t.Context(), test.Shared(t, "samples/lulesh_legacy"), func(frame.Progress) {})
@@ -397,6 +398,7 @@ func checkOverTime(t *testing.T, s *Server, path string) {
 }
 
 func TestMeshRefusals(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	s, _, path := demoMeshServer(t)
 	for name, c := range map[string]struct{ path, body string }{
 		"no mesh":          {"/api/v1/runs/six/mesh", `{"step":-1}`},
@@ -426,6 +428,7 @@ func TestMeshRefusals(t *testing.T) {
 // TestMeshPicture: a picture holds the values of the cells that are drawn, those
 // of the whole field, and its summary is that of all cells.
 func TestMeshPicture(t *testing.T) {
+	test.NoRaces(t, requestsOneByOne)
 	s, run, path := demoMeshServer(t)
 	perf := meshes.MeshFieldAsk{Step: 7, Field: "latency_avg", Mode: mesh.All, Picked: "x <= 1"}
 	g := meshes.MeshGeometryAsk{Step: 7, View: "surface", Level: -1}

@@ -110,10 +110,13 @@ func (m *mistaken) ask(s *Server) *httptest.ResponseRecorder {
 	return w
 }
 
+// requestsOneByOne says why the race detector has nothing to watch there.
+const requestsOneByOne = "requests one by one; TestManyClients and TestLocalityAskedAtOnce ask at once"
+
 // TestMistakesAreTheClients asks every route of every kind of run what cannot be
 // answered: what is refused is refused as the client's mistake, with a sentence.
 func TestMistakesAreTheClients(t *testing.T) {
-	test.NoRaces(t, "requests one by one")
+	test.NoRaces(t, requestsOneByOne)
 	six := newTestServer(t, nil)
 	mesh, meshRun, _ := demoMeshServer(t)
 	trace, traceRun, _ := haloServer(t)
