@@ -7,6 +7,7 @@ import (
 
 	"github.com/isobath/isobath/bench/synth"
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/enginetest"
@@ -46,6 +47,7 @@ func TestComesBackToWhatWasCounted(t *testing.T) {
 // A few questions about a few rows in any order: every answer may be made of what
 // the same questions found in other rows, or others in the same.
 func TestEqualsNaiveInAnyOrder(t *testing.T) {
+	test.NoRaces(t, askedAtOnce)
 	seeds := uint64(6)
 	if testing.Short() {
 		seeds = 2
