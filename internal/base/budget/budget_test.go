@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -40,10 +41,10 @@ func TestClaims(t *testing.T) {
 // What can be made again makes room for claims, of whichever owner; what a lease
 // uses does not.
 func TestKeptMakesRoom(t *testing.T) {
-	b := New(100)
+	b := New(100_000)
 	one, two := b.NewShare(), b.NewShare()
 	for i, s := range []*Share{one, two, one} {
-		if !s.Keep(i, 30, i) {
+		if !s.Keep(i, 30_000, i) {
 			t.Fatalf("no room for entry %d", i)
 		}
 	}
@@ -51,7 +52,7 @@ func TestKeptMakesRoom(t *testing.T) {
 	if l.Look(1) != 1 {
 		t.Fatal("entry 1 is gone")
 	}
-	c, err := b.Claim("a table needs", 70)
+	c, err := b.Claim("a table needs", 60_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +71,70 @@ func TestKeptMakesRoom(t *testing.T) {
 	one.Close()
 	if b.Used() != 0 {
 		t.Errorf("%d bytes used after Close", b.Used())
+	}
+}
+
+// What is kept counts with its key: a selection may be longer than its answer.
+func TestKeysCount(t *testing.T) {
+	type filter struct{ text string }
+	type key struct {
+		filter  filter
+		counter any
+	}
+	b := New(1 << 20)
+	s := b.NewShare()
+	for i := range 1000 {
+		name := key{filter{strings.Repeat("x", 60_000)}, fmt.Sprint(i)}
+		if i%2 == 0 {
+			s.Keep(name, 8, i)
+			continue
+		}
+		l := s.Lease()
+		if _, ok, err := l.Get(t.Context(), name, 8, func() (any, error) { return i, nil }); !ok || err != nil {
+			t.Fatalf("no room for entry %d: %v", i, err)
+		}
+		l.Done()
+	}
+	if n := len(b.byKey); n == 0 || n > 1<<20/60_000 {
+		t.Errorf("%d keys of 60 kB are kept in 1 MB", n)
+	}
+	if used := b.Used(); used < 60_000 || used > b.Limit() {
+		t.Errorf("%d bytes are in use", used)
+	}
+}
+
+// A share keeps no more than its bound, whatever the budget has: what was used
+// longest ago goes, of this share alone, and what is in use stays.
+func TestShareIsBounded(t *testing.T) {
+	b := New(1 << 30)
+	bounded, other := b.NewShare(), b.NewShare()
+	bounded.Bound(10_000)
+	other.Keep("other", 50_000, 1)
+	bounded.Keep("in use", 4000, 1)
+	l := bounded.Lease()
+	l.Look("in use")
+	for i := range 100 {
+		bounded.Keep(i, 1000, i)
+		if used := b.Used(); used > 50_000+place+10_000+10 {
+			t.Fatalf("%d bytes are in use after %d entries", used, i)
+		}
+	}
+	for key, want := range map[any]bool{"in use": true, 99: true, 98: true, 0: false, 90: false} {
+		if _, ok := bounded.Recall(key); ok != want {
+			t.Errorf("%v is there: %v, want %v", key, ok, want)
+		}
+	}
+	if _, ok := other.Recall("other"); !ok {
+		t.Error("what another share keeps was dropped")
+	}
+	if !bounded.Keep("large", 20_000, 1) {
+		t.Error("what is larger than the bound is not kept until the next comes")
+	}
+	l.Done()
+	bounded.Close()
+	other.Close()
+	if b.Used() != 0 || bounded.used != 0 {
+		t.Errorf("%d and %d bytes are in use after Close", b.Used(), bounded.used)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 
 	"github.com/isobath/isobath/internal/base/parallel"
@@ -15,12 +16,24 @@ type Share struct {
 	budget   *Budget
 	builders chan struct{} // as many builds at a time as it has room
 	builds   sync.WaitGroup
-	closed   bool // guarded by the mu of the budget
+	// Guarded by the mu of the budget:
+	closed bool
+	most   int64 // bytes that it keeps; 0 means as many as the budget has
+	used   int64
 }
 
 // NewShare returns a share of the budget that holds nothing yet.
 func (b *Budget) NewShare() *Share {
 	return &Share{budget: b, builders: make(chan struct{}, parallel.Workers())}
+}
+
+// Bound lets the share keep so many bytes at most, and what is in use now. What is
+// kept by question needs a bound: there is no end to selections and places that an
+// axis is zoomed to, and a budget is half of the machine.
+func (s *Share) Bound(bytes int64) {
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	s.most = bytes
 }
 
 // Budget is what the share is of.
@@ -63,6 +76,31 @@ type entry struct {
 	err   error
 }
 
+// place is about what an entry takes beside its value and its key: itself, and its
+// places in the list and the map.
+const place = 400
+
+// weight is what an entry of that size takes with its key. Keys hold texts of
+// selections, which may be larger than what is kept under them.
+func weight(key any, size int64) int64 { return size + place + textIn(reflect.ValueOf(key)) }
+
+// textIn is how many bytes of text a key has.
+func textIn(key reflect.Value) int64 {
+	switch key.Kind() {
+	case reflect.String:
+		return int64(key.Len())
+	case reflect.Interface:
+		return textIn(key.Elem())
+	case reflect.Struct:
+		var sum int64
+		for i := range key.NumField() {
+			sum += textIn(key.Field(i))
+		}
+		return sum
+	}
+	return 0
+}
+
 // reserve makes room for size bytes, and reports whether there is room. The
 // caller holds the lock.
 func (b *Budget) reserve(size int64) bool {
@@ -83,20 +121,41 @@ func (b *Budget) makeRoom(bytes int64) {
 }
 
 // dropWhile drops what was used longest ago and is not used now.
-func (b *Budget) dropWhile(more func() bool) {
+func (b *Budget) dropWhile(more func() bool) { b.dropOf(nil, more) }
+
+// dropOf is dropWhile for what a share keeps; of all if it is nil.
+func (b *Budget) dropOf(s *Share, more func() bool) {
 	for e := b.order.Back(); e != nil && more(); {
 		before := e.Prev()
-		if x := e.Value.(*entry); x.pins == 0 {
+		if x := e.Value.(*entry); x.pins == 0 && (s == nil || x.key.share == s) {
 			b.drop(e)
 		}
 		e = before
 	}
 }
 
+// add keeps an entry, whose size was reserved, as the one used last. The share
+// drops older ones if that is more than it may keep. The caller holds the lock.
+func (b *Budget) add(x *entry) *list.Element {
+	s := x.key.share
+	s.used += x.size
+	b.dropOf(s, func() bool { return s.most > 0 && s.used > s.most })
+	el := b.order.PushFront(x)
+	b.byKey[x.key] = el
+	return el
+}
+
 func (b *Budget) drop(e *list.Element) {
 	x := b.order.Remove(e).(*entry)
 	delete(b.byKey, x.key)
-	b.used -= x.size
+	b.resize(x, 0)
+}
+
+// resize notes that an entry takes another size.
+func (b *Budget) resize(x *entry, size int64) {
+	b.used += size - x.size
+	x.key.share.used += size - x.size
+	x.size = size
 }
 
 // Lease is the set of things a request uses. They are not dropped until Done.
@@ -132,13 +191,13 @@ func (l *Lease) Get(ctx context.Context, key any, size int64, build func() (any,
 			b.mu.Unlock()
 			return nil, false, ErrClosed
 		}
+		size = weight(key, size)
 		if !b.reserve(size) {
 			b.mu.Unlock()
 			return nil, false, nil
 		}
 		x := &entry{key: k, size: size, pins: 1, ready: make(chan struct{})}
-		el = b.order.PushFront(x)
-		b.byKey[k] = el
+		el = b.add(x)
 		s.builds.Go(func() { s.build(x, el, build) })
 	}
 	b.order.MoveToFront(el)
@@ -174,8 +233,7 @@ func (s *Share) build(x *entry, el *list.Element, build func() (any, error)) {
 	if b.byKey[x.key] == el {
 		if sized, ok := x.value.(interface{ Bytes() int64 }); ok {
 			// What it takes in the end may be less than was asked for.
-			b.used += sized.Bytes() - x.size
-			x.size = sized.Bytes()
+			b.resize(x, weight(x.key.key, sized.Bytes()))
 		}
 		if x.err != nil {
 			b.drop(el)
@@ -240,12 +298,13 @@ func (s *Share) Keep(key any, size int64, value any) bool {
 	if el := b.byKey[k]; el != nil {
 		b.drop(el)
 	}
+	size = weight(key, size)
 	if s.closed || !b.reserve(size) {
 		return false
 	}
 	ready := make(chan struct{})
 	close(ready)
-	b.byKey[k] = b.order.PushFront(&entry{key: k, size: size, ready: ready, value: value})
+	b.add(&entry{key: k, size: size, ready: ready, value: value})
 	return true
 }
 

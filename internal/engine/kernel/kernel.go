@@ -52,12 +52,14 @@ func New(d query.Data, o Options) *Engine {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return &Engine{
+	e := &Engine{
 		data: d, share: o.Budget.NewShare(), warn: o.Warn,
 		everything: table.FullBits(d.Table.Rows()),
 		nothing:    table.NewBits(d.Table.Rows()),
 		coded:      map[string]query.Axis{},
 	}
+	e.share.Bound(2 * e.cubeRoom())
+	return e
 }
 
 // Close forgets everything the engine remembers, and returns when nothing of it

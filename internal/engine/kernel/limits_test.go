@@ -192,6 +192,29 @@ func TestNoAllocationPerRow(t *testing.T) {
 	}
 }
 
+// What is kept for the next question is bounded by the data, however many places
+// an axis is zoomed to and whatever is filtered: a page that was played with took
+// half a gigabyte for ninety thousand samples, and would have gone on.
+func TestKeptIsBoundedByData(t *testing.T) {
+	const rows = 16_000
+	d := query.Data{Table: synth.Overlaid(rows)}
+	room := budget.New(8 << 30)
+	e := kernel.New(d, kernel.Options{Budget: room})
+	defer e.Close()
+	most := int64(0)
+	for i := range 300 {
+		q := &query.Request{Filter: query.Compare{Column: "c2", Op: query.Gt, Value: query.NumberValue(float64(i % 50))},
+			Axes: []query.Axis{{Column: "c0", Lo: float64(i), Hi: float64(i + 500), Bins: 300}, {Column: "c1", Bins: 100 + i}}, Pairs: []query.Pair{{Left: 0, Right: 1}}}
+		if _, err := e.Answer(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, room.Used())
+	}
+	if limit := int64(2*(16<<20) + 2*8*rows*len(d.Table.Columns())); most > limit || most < limit/2 {
+		t.Errorf("%d bytes are kept of %d rows and %d columns, at most %d are wanted", most, rows, len(d.Table.Columns()), limit)
+	}
+}
+
 // What is prepared for drags is bounded by the data, however much is shown: a
 // page of twelve axes took half a gigabyte for sixteen thousand samples.
 func TestCubesAreBoundedByData(t *testing.T) {

@@ -151,6 +151,13 @@ func newMesh(ctx context.Context, r *frame.Run, set mesh.Settings, paths ...stri
 	return meshOf(ctx, series, r, set)
 }
 
+// What answers are kept of a mesh: so many fields of all its cells, and some more
+// where it is small. Every selection and every plane that cuts it is a new one.
+const (
+	keptFields = 32
+	keptFree   = 32 << 20
+)
+
 // meshOf puts the samples of a run, unless it is nil, on dumps.
 func meshOf(ctx context.Context, series *mesh.Series, r *frame.Run, set mesh.Settings) (*Mesh, error) {
 	last := len(series.Steps) - 1
@@ -159,6 +166,7 @@ func meshOf(ctx context.Context, series *mesh.Series, r *frame.Run, set mesh.Set
 		return nil, err
 	}
 	out := &Mesh{Series: series, cells: m.NumCells(), kept: budget.Of(ctx).NewShare()}
+	out.kept.Bound(keptFields*8*int64(out.cells) + keptFree)
 	if r == nil {
 		return out, nil
 	}
