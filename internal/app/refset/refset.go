@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
@@ -186,7 +187,7 @@ func (s *Set) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engine := kernel.New(query.Data{Table: t}, kernel.Options{})
+	engine := kernel.New(query.Data{Table: t}, kernel.Options{Budget: budget.Of(ctx)})
 	defer engine.Close()
 	rows, err := engine.Select(ctx, x)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -232,8 +233,12 @@ func (l *locality) plan(change string) (*replay.Plan, error) {
 	return plan, nil
 }
 
-// maxChosen is how many selections are kept.
-const maxChosen = 32
+// maxChosen is how many selections are kept, maxCounts of how many machines and
+// changes the misses.
+const (
+	maxChosen = 32
+	maxCounts = 64
+)
 
 // choose finds the references that a selection means. The caller has the turn.
 func (l *locality) choose(ctx context.Context, r *Refs, where string, progress frame.Told) (table.Bits, error) {
@@ -256,7 +261,7 @@ func (l *locality) choose(ctx context.Context, r *Refs, where string, progress f
 	}
 	named := &query.RowSets{}
 	named.FindBy(func(ctx context.Context, name string) (table.Bits, error) { return l.named(ctx, r, name, progress) })
-	engine := kernel.New(query.Data{Table: l.table, RowSets: named}, kernel.Options{})
+	engine := kernel.New(query.Data{Table: l.table, RowSets: named}, kernel.Options{Budget: budget.Of(ctx)})
 	defer engine.Close()
 	rows, err := engine.Select(ctx, x)
 	if err != nil {

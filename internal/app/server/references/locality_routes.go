@@ -247,10 +247,14 @@ func (l *locality) misses(ctx context.Context, name, change string, plan *replay
 			return n, nil
 		}
 		n, err := replay.Weigh(ctx, l.trace, m, plan, replay.Kept)
-		if err == nil {
-			l.counts[key] = n
+		if err != nil {
+			return nil, err
 		}
-		return n, err
+		if len(l.counts) >= maxCounts {
+			clear(l.counts)
+		}
+		l.counts[key] = n
+		return n, nil
 	}
 	now, err := counts("", &replay.Plan{})
 	if err != nil {
