@@ -17,7 +17,6 @@ import (
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
-	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -157,10 +156,7 @@ func (f *loopsFlags) build(ctx context.Context, path string) (*tree.Tree, error)
 		if err != nil {
 			return nil, err
 		}
-		file.Locate = func(pc uint64) refs.Place {
-			name, line, function := prog.Line(pc)
-			return refs.Place{Function: function, File: name, Line: line}
-		}
+		file.OfProgram(prog)
 	}
 	if f.machine != "" {
 		m, err := new(refset.Set).Machine(f.machine, "")

@@ -122,10 +122,7 @@ func (s *Set) openTree() (*tree.File, error) {
 	}
 	file, err := tree.OpenFile(s.path)
 	if err == nil && s.lines != nil {
-		file.Locate = func(pc uint64) refs.Place {
-			name, line, function := s.lines.Line(pc)
-			return refs.Place{Function: function, File: name, Line: line}
-		}
+		file.OfProgram(s.lines)
 	}
 	return file, err
 }

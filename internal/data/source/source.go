@@ -85,10 +85,29 @@ func Find(names []string, roots []string) map[string]Match {
 // FindOwn is Find for the names in a program that the user has run here: it was
 // built from what its absolute names say.
 func FindOwn(names []string, roots []string) map[string]Match {
-	return find(names, roots, func(name string) (File, bool) {
-		f := File{filepath.Dir(name), filepath.Base(name)}
-		return f, filepath.IsAbs(name) && f.regular()
-	})
+	return find(names, roots, own)
+}
+
+// own takes an absolute name as it is.
+func own(name string) (File, bool) {
+	f := File{filepath.Dir(name), filepath.Base(name)}
+	return f, filepath.IsAbs(name) && f.regular()
+}
+
+// At is Find for a name whose path must be right: nothing is searched for.
+func At(name string, roots []string) (File, bool) {
+	if !Looks(name) {
+		return File{}, false
+	}
+	return byPath(name, roots)
+}
+
+// OwnAt is At for a name in a program that the user has run here.
+func OwnAt(name string, roots []string) (File, bool) {
+	if f, ok := At(name, roots); ok || !Looks(name) {
+		return f, ok
+	}
+	return own(name)
 }
 
 func find(names []string, roots []string, outside func(name string) (File, bool)) map[string]Match {

@@ -2,12 +2,12 @@ package tree
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/formats"
 )
 
@@ -17,6 +17,19 @@ type File struct {
 	Format string
 	run    *run.Run
 	about  *refs.About // of the newest reader
+	find   func(name string, roots []string) (source.File, bool)
+}
+
+// OfProgram says which program made the trace. The user named it: its lines stand
+// in for those that the trace has not, and its sources are where it says.
+func (f *File) OfProgram(p interface {
+	Line(pc uint64) (file string, line int, function string)
+}) {
+	f.Locate = func(pc uint64) refs.Place {
+		name, line, function := p.Line(pc)
+		return refs.Place{Function: function, File: name, Line: line}
+	}
+	f.find = source.OwnAt
 }
 
 // Notes are what the reader of the trace has to say, once it was read.
@@ -30,7 +43,7 @@ func (f *File) Notes() []string {
 // OpenFile opens a run or a foreign trace. It is read more than once, so that it
 // cannot be a stream.
 func OpenFile(path string) (*File, error) {
-	f := &File{}
+	f := &File{find: source.At}
 	f.Open = func() (refs.Reader, error) {
 		src, _, err := formats.OpenRefs(path, nil)
 		if err != nil {
@@ -39,8 +52,13 @@ func OpenFile(path string) (*File, error) {
 		f.about = src.About()
 		return src, nil
 	}
+	// A trace may be of another machine, and of a stranger.
 	f.Source = func(name string) []byte {
-		text, _ := os.ReadFile(name) // a trace may be of another machine
+		file, ok := f.find(name, []string{filepath.Dir(path)})
+		if !ok {
+			return nil
+		}
+		text, _ := file.Read() // none is no text
 		return text
 	}
 	if !run.IsRun(path) {

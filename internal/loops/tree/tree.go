@@ -104,6 +104,18 @@ type Input struct {
 	Visit func(r *refs.Ref, around []int)
 }
 
+// readOnce remembers the text that was read last: many loops in turn are of one file.
+func readOnce(read func(name string) []byte) func(name string) []byte {
+	var last string
+	var text []byte
+	return func(name string) []byte {
+		if name != last {
+			last, text = name, read(name)
+		}
+		return text
+	}
+}
+
 // Build finds and counts the loops.
 func Build(ctx context.Context, in Input) (*Tree, error) {
 	b := &build{Input: in}
@@ -113,6 +125,7 @@ func Build(ctx context.Context, in Input) (*Tree, error) {
 	if b.Source == nil {
 		b.Source = func(string) []byte { return nil }
 	}
+	b.Source = readOnce(b.Source)
 	if in.Flow == nil {
 		if err := b.rebuild(ctx); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/app/server/frame"
-	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
@@ -71,10 +70,7 @@ func (t *loopTable) on(ctx context.Context, r *Refs) *platform.Machine {
 func (t *loopTable) openFor(r *Refs) (*tree.File, error) {
 	file, err := t.open()
 	if err == nil && r.Program != nil {
-		file.Locate = func(pc uint64) refs.Place {
-			name, line, function := r.Program.Line(pc)
-			return refs.Place{Function: function, File: name, Line: line}
-		}
+		file.OfProgram(r.Program)
 	}
 	return file, err
 }
