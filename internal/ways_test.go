@@ -13,10 +13,15 @@ import (
 // bareGoroutines are the files, and packages that end in /, that may start a
 // goroutine other than by base/parallel, and why.
 var bareGoroutines = map[string]string{
-	"internal/base/parallel/":        "is what all others use",
-	"internal/base/budget/share.go":  "a build outlives its request, for the next; Close waits, parallel.Safely recovers",
-	"internal/record/sampler/":       "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
-	"internal/record/step/tracer.go": "ptrace needs a thread of its own, which ends with its goroutine",
+	"internal/base/parallel/":          "is what all others use",
+	"internal/base/budget/share.go":    "a build outlives its request, for the next; Close waits, parallel.Safely recovers",
+	"internal/record/sampler/":         "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
+	"internal/record/step/tracer.go":   "ptrace needs a thread of its own, which ends with its goroutine",
+	"internal/domain/link/server.go":   "when its context ends, a listener is closed and a deadline set: neither can panic",
+	"cmd/isobath/main.go":              "the first signal gives the second its usual meaning",
+	"internal/loops/cycle/analyse.go":  "memory that nobody has any more is given back to the budget",
+	"internal/domain/mesh/open.go":     "memory that nobody has any more is given back to the budget",
+	"internal/formats/otf2/archive.go": "removes the temporary folder of an archive that nobody has any more",
 }
 
 // bareFiles may write files other than by base/wholefile, and why.
@@ -34,64 +39,122 @@ var bareFiles = map[string]string{
 	"internal/formats/otf2/writer.go":    "event files grow while a program runs; they count from the anchor on, which is written last",
 	"internal/record/journal.go":         "grows while the program runs, and is read up to its last whole line and row",
 	"internal/record/ccache/ccache.go":   "what a compiler wrote in a private folder is moved whole",
-	"internal/record/step/tracer.go":     "/proc/PID/mem",
 	"internal/messages/mpiprog/fixture/": "makes fixtures",
 }
 
 // TestOneWay holds that goroutines and files are made in one way: with an owner,
 // a context and a recover; whole and as private as the umask says.
 func TestOneWay(t *testing.T) {
-	used := map[string]bool{}
-	allowed := func(list map[string]string, file string) bool {
-		for name := range list {
-			if file == name || strings.HasSuffix(name, "/") && strings.HasPrefix(file, name) {
-				used[name] = true
-				return true
-			}
-		}
-		return false
-	}
+	goroutines, files := newExcuses(bareGoroutines), newExcuses(bareFiles)
 	eachFile(t, []string{"internal", "cmd"}, func(name string, set *token.FileSet, file *ast.File) {
 		for at, what := range bareWays(file) {
-			list, cure := bareGoroutines, "parallel.Each, Parts, Group or Start"
+			list, cure := goroutines, "parallel.Each, Parts, Group or Start"
 			if strings.HasPrefix(what, "os.") {
-				list, cure = bareFiles, "wholefile.Write, Folder or Fill"
+				list, cure = files, "wholefile.Write, Folder or Fill"
 			}
-			if !allowed(list, name) {
+			if !list.has(name) {
 				t.Errorf("%s: %s; use %s, or say in ways_test.go why not", set.Position(at), what, cure)
 			}
 		}
 	})
-	for _, list := range []map[string]string{bareGoroutines, bareFiles} {
-		for name := range list {
-			if !used[name] {
-				t.Errorf("%s no longer needs its exception in ways_test.go", name)
+	goroutines.check(t)
+	files.check(t)
+}
+
+// TestOneBudget holds that whoever makes an engine says which budget it draws on:
+// one of its own would let it take as much again as the whole program may.
+func TestOneBudget(t *testing.T) {
+	seen := 0
+	eachFile(t, []string{"internal", "cmd"}, func(name string, set *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			made, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
 			}
-		}
+			of, ok := made.Type.(*ast.SelectorExpr)
+			if !ok || of.Sel.Name != "Options" {
+				return true
+			}
+			if from, ok := of.X.(*ast.Ident); !ok || from.Name != "kernel" {
+				return true
+			}
+			seen++
+			for _, e := range made.Elts {
+				if field, ok := e.(*ast.KeyValueExpr); ok && field.Key.(*ast.Ident).Name == "Budget" {
+					return true
+				}
+			}
+			t.Errorf("%s: an engine with a budget of its own; use budget.Of(ctx)", set.Position(made.Pos()))
+			return true
+		})
+	})
+	if seen < 5 {
+		t.Errorf("only %d engines are made: the test looks for the wrong thing", seen)
 	}
 }
 
-// bareReads may open files other than by base/plainfile, and why.
+// bareReads are the files, and packages that end in /, that may open files other
+// than by base/plainfile, and why.
 var bareReads = map[string]string{
 	"internal/formats/perfdata/attribute.go": "what the kernel says of itself",
+	"internal/code/symbol/vdso.go":           "what the kernel says of this process",
+	"internal/code/symbol/kallsyms.go":       "what the kernel says of itself, beside a list of symbols",
+	"internal/record/code.go":                "the memory of a program that is recorded",
+	"internal/record/environment.go":         "what the kernel says of the machine",
+	"internal/record/mpitrace/":              "what a program of the user's writes while it is recorded",
+	"internal/record/sampler/":               "what the kernel says of programs that are recorded",
+	"internal/record/step/":                  "what the kernel says of a program that is recorded",
+	"internal/record/target/":                "a program that the user starts",
 }
 
 // TestDataIsPlain holds that files of strangers are opened in one way, which no
 // pipe or device holds up.
 func TestDataIsPlain(t *testing.T) {
-	eachFile(t, []string{"internal/data", "internal/formats"}, func(name string, set *token.FileSet, file *ast.File) {
+	excuses := newExcuses(bareReads)
+	folders := strings.Fields("internal/data internal/formats internal/code internal/loops internal/locality internal/memory internal/messages internal/domain internal/record")
+	eachFile(t, folders, func(name string, set *token.FileSet, file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.SelectorExpr)
-			if !ok || bareReads[name] != "" {
+			if !ok {
 				return true
 			}
 			from, ok := call.X.(*ast.Ident)
-			if ok && (from.Name == "os" || from.Name == "root") && (call.Sel.Name == "Open" || call.Sel.Name == "ReadFile") {
+			if ok && (from.Name == "os" || from.Name == "root") && (call.Sel.Name == "Open" || call.Sel.Name == "ReadFile") && !excuses.has(name) {
 				t.Errorf("%s: %s.%s; use plainfile, or say in ways_test.go why not", set.Position(call.Pos()), from.Name, call.Sel.Name)
 			}
 			return true
 		})
 	})
+	excuses.check(t)
+}
+
+// excuses are files, and packages that end in /, that a rule leaves out.
+type excuses struct {
+	list map[string]string
+	used map[string]bool
+}
+
+func newExcuses(list map[string]string) *excuses { return &excuses{list, map[string]bool{}} }
+
+// has reports whether a file is left out.
+func (e *excuses) has(file string) bool {
+	for name := range e.list {
+		if file == name || strings.HasSuffix(name, "/") && strings.HasPrefix(file, name) {
+			e.used[name] = true
+			return true
+		}
+	}
+	return false
+}
+
+// check holds that every excuse is needed.
+func (e *excuses) check(t *testing.T) {
+	t.Helper()
+	for name := range e.list {
+		if !e.used[name] {
+			t.Errorf("%s no longer needs its exception in ways_test.go", name)
+		}
+	}
 }
 
 // bareWays finds what TestOneWay looks for, by position.
@@ -113,6 +176,8 @@ func bareWays(file *ast.File) map[token.Pos]string {
 			case !ok:
 			case from.Name == "sync" && n.Sel.Name == "WaitGroup":
 				found[n.Pos()] = "sync.WaitGroup"
+			case n.Sel.Name == "AfterFunc" || n.Sel.Name == "AddCleanup" || n.Sel.Name == "SetFinalizer": // the function has a goroutine of its own
+				found[n.Pos()] = from.Name + "." + n.Sel.Name
 			case from.Name == "os" && files[n.Sel.Name]:
 				found[n.Pos()] = "os." + n.Sel.Name
 			}

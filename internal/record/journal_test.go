@@ -3,10 +3,13 @@ package record
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/isobath/isobath/internal/code/perfevent"
@@ -155,6 +158,101 @@ func TestRecoverDamage(t *testing.T) {
 		write(events, []byte(bad))
 		if n, err := open(); err == nil {
 			t.Errorf("events %.40q: %d rows and no error", bad, n)
+		}
+	}
+}
+
+// Whatever a byte of a recording that was never finished becomes, it is opened or
+// refused.
+func TestRecoverAnyDamage(t *testing.T) {
+	dir := unfinishedRecording(t)
+	whole := map[string][]byte{}
+	for _, name := range []string{eventsFile, rowsFile, touchesFile} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || len(text) == 0 {
+			t.Fatalf("%s: %d bytes, %v", name, len(text), err)
+		}
+		whole[name] = text
+	}
+	r := rand.New(rand.NewPCG(1, 9))
+	opened := 0
+	for i := range 600 {
+		name := []string{eventsFile, rowsFile, touchesFile}[i%3]
+		text := bytes.Clone(whole[name])
+		for range 1 + r.IntN(4) {
+			at := r.IntN(len(text))
+			text[at] = []byte{0, 1, 0x7f, 0x80, 0xff, '9', '-', text[at] ^ 1<<r.IntN(8)}[r.IntN(8)]
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Recover(t.Context(), dir); err == nil {
+			opened++
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), whole[name], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if opened < 100 || opened > 599 {
+		t.Errorf("%d of 600 damaged recordings are opened: the damage is of no use", opened)
+	}
+}
+
+// An unfinished recording may be a stranger's: nothing outside its folder is read
+// but what this user's recorder made for it.
+func TestRecoverStaysInside(t *testing.T) {
+	marked := func(dir string) string {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "marks"), []byte("nonsense\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for folder, read := range map[string]bool{
+		marked(filepath.Join(t.TempDir(), workspacePrefix+"7-x")): true,
+		marked(filepath.Join(t.TempDir(), "mine")):                false,
+	} {
+		c, dir := journaled(t)
+		c.about.Heap = workspaceHead{Folder: folder}
+		c.journal.close()
+		text, err := json.Marshal(c.about)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, eventsFile), append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Recover(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(r.Warnings, "\n")
+		if got := strings.Contains(said, "marks of the program"); got != read || (r.Recording.Heap.Absent == "") != read {
+			t.Errorf("%s: read %v, want %v; %q, %q", filepath.Base(folder), got, read, r.Recording.Heap.Absent, said)
+		}
+	}
+	for _, name := range []string{eventsFile, rowsFile, touchesFile} {
+		dir := unfinishedRecording(t)
+		outside := filepath.Join(t.TempDir(), "x")
+		if err := os.Rename(filepath.Join(dir, name), outside); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Recover(t.Context(), dir); err == nil {
+			t.Errorf("%s is read through a link that leads out", name)
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Recover(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is a pipe") {
+			t.Errorf("%s is a pipe: %v", name, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/run"
@@ -52,11 +53,16 @@ func Recover(ctx context.Context, dir string) (*run.Run, error) {
 func recovered(ctx context.Context, files *symbol.Files, dir string, end sampler.End, most int) (*run.Run, error) {
 	c := newCollector(files)
 	defer c.code.close()
-	h, err := c.readEvents(filepath.Join(dir, eventsFile))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	h, err := c.readEvents(root)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	release, err := c.readRows(dir, h.Last)
+	release, err := c.readRows(root, h.Last)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
@@ -65,8 +71,8 @@ func recovered(ctx context.Context, files *symbol.Files, dir string, end sampler
 	said := c.thin(most, &out.Plan)
 	opt := &Options{Command: h.Command, PID: h.PID, Group: h.Group, All: h.All, Sampling: pmu.Options{Latency: h.Latency}, Say: func(string) {}}
 	work := &workspace{dir: h.Heap.Folder, library: h.Heap.Library, threshold: h.Heap.Threshold, absent: h.Heap.Absent}
-	if _, err := os.Stat(work.dir); work.dir != "" && err != nil {
-		work.dir, work.absent = "", "its folder is gone"
+	if work.dir != "" && !ours(work.dir) { // a stranger's recording may name any folder
+		work.dir, work.absent = "", "its folder is gone, or another's"
 	}
 	c.about = h
 	r, err := c.run(ctx, opt, out, work, h.Why)
@@ -101,8 +107,8 @@ const longestLine = 1 << 20
 
 // readEvents gives the collector what happened. A last line that is not whole is
 // left out.
-func (c *collector) readEvents(path string) (*head, error) {
-	f, err := os.Open(path)
+func (c *collector) readEvents(root *os.Root) (*head, error) {
+	f, err := plainfile.OpenIn(root, eventsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +170,13 @@ func (c *collector) replay(e *entry) {
 
 // readRows maps rows and touches. They are checked: the files may be damaged.
 // Of a recording that keeps its end, that is what is taken.
-func (c *collector) readRows(dir string, last time.Duration) (release func(), err error) {
-	rows, err := os.Open(filepath.Join(dir, rowsFile))
+func (c *collector) readRows(root *os.Root, last time.Duration) (release func(), err error) {
+	rows, err := plainfile.OpenIn(root, rowsFile)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	touches, err := os.Open(filepath.Join(dir, touchesFile))
+	touches, err := plainfile.OpenIn(root, touchesFile)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/record/heap"
 )
@@ -105,6 +106,16 @@ func (w *workspace) remove() {
 	}
 }
 
+// ours reports whether a folder is one that newWorkspace made for this user.
+func ours(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || !strings.HasPrefix(filepath.Base(dir), workspacePrefix) {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
 // sweep removes the folders of recordings that were killed, once nobody can open
 // what they left.
 func sweep(parent string) {
@@ -112,14 +123,10 @@ func sweep(parent string) {
 	for _, dir := range old {
 		rest := strings.TrimPrefix(filepath.Base(dir), workspacePrefix)
 		pid, err := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, '-'))])
-		info, serr := os.Lstat(dir)
 		if _, err := os.Stat(filepath.Join(dir, journalNote)); err == nil {
 			continue
 		}
-		if err != nil || serr != nil || !info.IsDir() {
-			continue
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if err == nil && ours(dir) && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			_ = os.RemoveAll(dir)
 		}
 	}
@@ -164,7 +171,7 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 }
 
 func (w *workspace) readMarks(c *collector, r *run.Run) *marks {
-	f, err := os.Open(filepath.Join(w.dir, "marks"))
+	f, err := plainfile.Open(filepath.Join(w.dir, "marks"))
 	if err != nil {
 		return &marks{} // the program makes none
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -24,11 +25,36 @@ var (
 const reading = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens a plain file for reading.
-func Open(path string) (*os.File, error) { return plain(os.OpenFile(path, reading, 0)) }
+func Open(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil { // else opening it says why
+		if err := looksPlain(path, info); err != nil {
+			return nil, err
+		}
+	}
+	return plain(os.OpenFile(path, reading, 0))
+}
 
 // OpenIn is Open for a name in a folder, which does not lead out of it.
 func OpenIn(root *os.Root, name string) (*os.File, error) {
+	if info, err := root.Stat(name); err == nil {
+		if err := looksPlain(filepath.Join(root.Name(), name), info); err != nil {
+			return nil, err
+		}
+	}
 	return plain(root.OpenFile(name, reading, 0))
+}
+
+// looksPlain refuses what is no plain file before it is opened: to open a device
+// does something, and be it to rewind a tape.
+func looksPlain(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() || info.Mode()&fs.ModeSocket != 0 {
+		return nil
+	}
+	return notPlain(path, info)
+}
+
+func notPlain(path string, info fs.FileInfo) error {
+	return fmt.Errorf("%s is %s: %w", path, sort(info.Mode()), ErrNotPlain)
 }
 
 // ReadFile reads a plain file. With most above 0, one of more bytes is refused.
@@ -69,7 +95,7 @@ func plain(f *os.File, err error) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is %s: %w", f.Name(), sort(info.Mode()), ErrNotPlain)
+		err = notPlain(f.Name(), info)
 	}
 	if err != nil {
 		f.Close()

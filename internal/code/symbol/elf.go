@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/base/term"
 )
 
@@ -47,15 +48,13 @@ type image struct {
 // openImage opens a regular file. Names come from recordings, so anything else,
 // such as a pipe that would block, is refused.
 func openImage(path string) (*image, error) {
-	info, err := os.Stat(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
+	info, err := f.Stat()
 	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	im, err := newImage(f, info.Size())
@@ -288,7 +287,7 @@ func (im *image) debugLink() (name string, sum uint32, ok bool) {
 
 // checksum is the CRC of a whole file, as .gnu_debuglink has it.
 func checksum(path string) (uint32, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return 0, err
 	}

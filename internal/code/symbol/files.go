@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // Files finds binaries and their debug information and keeps them open. It may
@@ -205,7 +207,7 @@ func (f *Files) Kernel() *Kallsyms {
 	defer f.mu.Unlock()
 	if !f.loaded {
 		f.loaded = true
-		if file, err := os.Open("/proc/kallsyms"); err == nil {
+		if file, err := plainfile.Open("/proc/kallsyms"); err == nil {
 			f.kernel, _ = ReadKallsyms(file)
 			file.Close()
 		}

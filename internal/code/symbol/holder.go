@@ -4,6 +4,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // Who holds an allocation is what its user calls it: the variable that the line
@@ -103,7 +105,7 @@ func readSource(program, file string) []string {
 	if made, err := os.Stat(program); err != nil || source.ModTime().After(made.ModTime()) {
 		return nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := plainfile.ReadFile(file, maxSource)
 	if err != nil {
 		return nil
 	}

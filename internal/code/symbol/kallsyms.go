@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // Kallsyms is the symbols of a kernel.
@@ -157,7 +159,7 @@ func (k *Kallsyms) Function(addr uint64) (name, module string, ok bool) {
 
 // ReadKallsymsFile reads a list of kernel symbols.
 func ReadKallsymsFile(path string) (*Kallsyms, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

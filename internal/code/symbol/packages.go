@@ -2,10 +2,11 @@ package symbol
 
 import (
 	"bufio"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // dpkgLists is where Debian and its kin keep which file is of which package.
@@ -49,7 +50,7 @@ func debugPackages(lists string, paths []string) []string {
 
 // hasOneOf reports whether a list has one of the paths.
 func hasOneOf(file string, wanted map[string]bool) bool {
-	f, err := os.Open(file)
+	f, err := plainfile.Open(file)
 	if err != nil {
 		return false
 	}

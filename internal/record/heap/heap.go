@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/plainfile"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/record/ccache"
 )
@@ -165,7 +166,7 @@ func Maps(dir string) ([]byte, error) {
 	if err != nil || len(names) == 0 {
 		return nil, errors.Join(err, errors.New("the program did not load the allocation log"))
 	}
-	return os.ReadFile(names[0])
+	return plainfile.ReadFile(names[0], 0)
 }
 
 // Retime gives the entries of the last program of a process the times at which
@@ -428,7 +429,7 @@ func Read(dir string) ([]*Log, error) {
 // readLog reads one log, and of it only what was written: the file has room for
 // millions of entries.
 func readLog(name string) (*Log, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"slices"
+
+	"github.com/isobath/isobath/internal/base/plainfile"
 )
 
 // Bounds knows the symbols of a program, as symbol.Binary does.
@@ -48,7 +49,7 @@ const (
 
 // OpenImage reads the code of an ELF file. bounds may be nil.
 func OpenImage(path string, bounds Bounds) (*Image, error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("code of %s: %w", path, err)
 	}
