@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/run"
@@ -121,7 +122,7 @@ func (f *abFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	r.Commands = t.commands
+	r.Commands = redact.Lines(t.commands) // it is kept, and passed on
 	if f.refs != "" && r.Stopped != trial.Interrupted {
 		if err := t.countRefs(cmd.Context(), r); err != nil {
 			return err
@@ -316,7 +317,7 @@ func (t *abTrial) measure(ctx context.Context, pair int, b, first bool) (*trial.
 func (t *abTrial) recorded(ctx context.Context, pair, side int, first bool) (*trial.Measured, error) {
 	name := [2]string{"a", "b"}[side]
 	out := trial.Recording(t.record, pair, name)
-	where, err := json.Marshal(run.Trial{ID: t.id, Pair: pair, Side: name, First: first, Commands: t.commands})
+	where, err := json.Marshal(run.Trial{ID: t.id, Pair: pair, Side: name, First: first, Commands: redact.Lines(t.commands)})
 	if err != nil {
 		return nil, err
 	}

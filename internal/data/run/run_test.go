@@ -68,6 +68,26 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// Whoever makes a run, the command lines in it have no secrets.
+func TestNoSecretsAreWritten(t *testing.T) {
+	r := example(t, 1)
+	secret := []string{"solve", "--password", "hunter2", "API_TOKEN=hunter2"}
+	r.Origin.Command = secret
+	given := &Trial{Commands: [][]string{secret, secret}}
+	r.Recording = &Recording{Trial: given}
+	path := filepath.Join(t.TempDir(), "x"+Suffix)
+	if err := r.Write(t.Context(), path, false); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(path, manifestFile))
+	if err != nil || strings.Contains(string(text), "hunter2") || strings.Count(string(text), `"--password"`) != 3 {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if given.Commands[1][2] != "hunter2" || secret[2] != "hunter2" {
+		t.Error("what was given is changed")
+	}
+}
+
 func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x"+Suffix)
 	if err := example(t, 10).Write(t.Context(), path, false); err != nil {
@@ -117,7 +137,8 @@ func TestKilled(t *testing.T) {
 	for i := range 12 {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("k%d%s", i, Suffix))
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
-		cmd.Env = append(os.Environ(), "ISOBATH_TEST_WRITE="+path)
+		// Who is killed removes no temporary files: they lie in a folder of this test's.
+		cmd.Env = append(os.Environ(), "ISOBATH_TEST_WRITE="+path, "TMPDIR="+t.TempDir())
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

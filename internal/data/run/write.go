@@ -47,6 +47,11 @@ func (r *Run) fill(ctx context.Context, dir string) error {
 	m := r.Manifest
 	m.Version = Version
 	m.Origin.Command = redact.Args(m.Origin.Command)
+	if m.Recording != nil && m.Recording.Trial != nil {
+		recording, trial := *m.Recording, *m.Recording.Trial
+		trial.Commands = redact.Lines(trial.Commands)
+		recording.Trial, m.Recording = &trial, &recording
+	}
 	m.Tables = nil
 	if m.Warnings == nil {
 		m.Warnings = []string{}
