@@ -31,7 +31,14 @@ func printPrivacy(ctx context.Context, out io.Writer, imports *importFlags, path
 	if len(p.Command) > 0 {
 		fmt.Fprintf(out, "command line: %s\n", strings.Join(p.Command, " "))
 	}
+	for i, c := range p.Trial {
+		fmt.Fprintf(out, "command line of side %c of its trial: %s\n", 'a'+i, c)
+	}
+	if p.Group != "" {
+		fmt.Fprintf(out, "control group: %s\n", p.Group)
+	}
 	line("made from", p.From)
+	line("names of machines in the description of the hardware", p.Machines)
 	line("environment", p.Environment)
 	line("programs and libraries", p.Modules)
 	line("source files whose text it holds", p.Sources)

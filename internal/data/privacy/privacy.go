@@ -3,9 +3,12 @@
 package privacy
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,10 +22,13 @@ import (
 type Report struct {
 	Host        string   `json:"host,omitempty"`
 	Command     []string `json:"command,omitempty"`
-	From        []string `json:"from,omitempty"` // the names of what it was made from
-	Environment []string `json:"environment"`    // NAME=value
-	Modules     []string `json:"modules"`        // paths of programs and libraries
-	Sources     []string `json:"sources"`        // files whose text the run holds
+	From        []string `json:"from,omitempty"`   // the names of what it was made from
+	Trial       []string `json:"trial,omitempty"`  // the two command lines of the trial it is part of
+	Group       string   `json:"cgroup,omitempty"` // the control group that was recorded
+	Machines    []string `json:"machines"`         // names in the description of the hardware
+	Environment []string `json:"environment"`      // NAME=value
+	Modules     []string `json:"modules"`          // paths of programs and libraries
+	Sources     []string `json:"sources"`          // files whose text the run holds
 	Columns     []Column `json:"columns"`
 }
 
@@ -34,15 +40,27 @@ type Column struct {
 	Shown  []string `json:"shown"` // a few of them
 }
 
-// named are the columns that hold such values.
+// named are the columns that hold such values, and what these are.
 var named = map[string]string{
-	samples.File: "file", "host": "host", "module": "module", "object": "", "command": "command", "comm": "command", "user": "user", "dso": "module",
+	samples.File: file, samples.Host: host, "hostname": host, "nodename": host, "module": module, "dso": module, "object": "",
+	"command": command, "cmdline": command, "comm": command, "user": user, "username": user,
 }
+
+const (
+	file, host, module, command, user = "file", "host", "module", "command", "user"
+	somewhere                         = "path" // what only looks like one
+)
 
 // Of looks at a run.
 func Of(r *run.Run) Report {
-	p := Report{Host: r.Origin.Host, Command: r.Origin.Command, From: r.From, Environment: []string{}, Modules: []string{}, Sources: []string{}, Columns: []Column{}}
+	p := Report{Host: r.Origin.Host, Command: r.Origin.Command, From: r.From, Machines: []string{}, Environment: []string{}, Modules: []string{}, Sources: []string{}, Columns: []Column{}}
 	if d := r.Recording; d != nil {
+		p.Group = d.Group
+		if d.Trial != nil {
+			for _, c := range d.Trial.Commands {
+				p.Trial = append(p.Trial, strings.Join(c, " "))
+			}
+		}
 		for name, value := range d.Environment {
 			p.Environment = append(p.Environment, name+"="+value)
 		}
@@ -51,6 +69,13 @@ func Of(r *run.Run) Report {
 			p.Modules = append(p.Modules, m.Path)
 		}
 	}
+	// A description that cannot be read is not shown either.
+	_, _ = renamedMachines(r.Tree, func(name string) string {
+		if !slices.Contains(p.Machines, name) {
+			p.Machines = append(p.Machines, name)
+		}
+		return name
+	})
 	for _, s := range r.Sources {
 		p.Sources = append(p.Sources, s.Name)
 	}
@@ -70,7 +95,7 @@ func telling(c *table.Column) []string {
 	if c.Kind != table.Category || len(c.Dict) == 0 {
 		return nil
 	}
-	if _, known := named[c.Name]; !known && !slices.ContainsFunc(c.Dict, isPath) {
+	if _, known := named[c.Name]; !known && !slices.ContainsFunc(c.Dict, hasPath) {
 		return nil
 	}
 	return c.Dict[:min(3, len(c.Dict))]
@@ -80,23 +105,31 @@ func isPath(value string) bool {
 	return filepath.IsAbs(value) || strings.HasPrefix(value, "~/") || strings.HasPrefix(value, `\\`)
 }
 
+// pathIn finds the absolute paths inside a text, such as those of a stack or of
+// the name of a function that was made up of its file.
+var pathIn = regexp.MustCompile(`(^|[\s;:,=@"'(<\[])((?:/|~/|\\\\)[^\s;:,=@"')>\]/\\]+[/\\][^\s;:,=@"')>\]]+)`)
+
+func hasPath(value string) bool { return isPath(value) || pathIn.MatchString(value) }
+
 // Anonymised is a run without paths, hosts, users, command lines, environment and
 // source files. Columns keep what analyses need: which rows share a file, and how
 // it ends. Names of functions and objects of the program stay.
 func Anonymised(r *run.Run) (*run.Run, error) {
-	out := &run.Run{Tree: r.Tree, Manifest: run.Manifest{
+	given := aliases{}
+	tree, err := renamedMachines(r.Tree, func(name string) string { return given.of(host, name) })
+	if err != nil {
+		return nil, fmt.Errorf("the description of the hardware: %w", err)
+	}
+	out := &run.Run{Tree: tree, Manifest: run.Manifest{
 		Version: run.Version, Kind: r.Kind, Format: r.Format, Imported: r.Imported, Warnings: []string{}, Origin: kind.Origin{Tool: r.Origin.Tool},
 	}}
 	if d := r.Recording; d != nil {
-		kept := *d
-		kept.Environment, kept.Modules, kept.Why = nil, nil, nil
-		out.Recording = &kept
+		out.Recording = given.recording(*d)
 	}
-	names := map[string]string{}
 	for _, t := range r.Contents {
 		columns := slices.Clone(t.Columns())
 		for i, c := range columns {
-			columns[i] = anonymous(c, names)
+			columns[i] = given.column(c)
 		}
 		made, err := table.New(t.Name, columns)
 		if err != nil {
@@ -107,29 +140,99 @@ func Anonymised(r *run.Run) (*run.Run, error) {
 	return out, nil
 }
 
-// anonymous replaces values that tell something by numbered ones, the same
+// renamedMachines is a stored description of the hardware (hw.Topology) with other
+// names of its machines. These are the names of hosts wherever a description
+// comes from the machine itself.
+func renamedMachines(tree json.RawMessage, rename func(string) string) (json.RawMessage, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	var whole map[string]any
+	d := json.NewDecoder(bytes.NewReader(tree))
+	d.UseNumber()
+	if err := d.Decode(&whole); err != nil {
+		return nil, err
+	}
+	all := []any{whole}
+	for _, of := range []string{"hosts", "machines"} {
+		list, _ := whole[of].([]any)
+		all = append(all, list...)
+	}
+	for _, one := range all {
+		m, _ := one.(map[string]any)
+		if name, ok := m["name"].(string); ok && name != "" {
+			m["name"] = rename(name)
+		}
+		delete(m, "warnings") // which quote files and names
+	}
+	return json.Marshal(whole)
+}
+
+// aliases are what values are called that tell something: numbered, and the same
 // everywhere.
-func anonymous(c *table.Column, names map[string]string) *table.Column {
+type aliases map[string]string
+
+func (a aliases) of(what, value string) string {
+	key := what + "\x00" + value
+	if a[key] == "" {
+		alias := fmt.Sprintf("%s%d", what, len(a)+1)
+		if what == file || what == module || what == somewhere {
+			alias += ending(value)
+		}
+		a[key] = alias
+	}
+	return a[key]
+}
+
+// text is a text without the paths in it.
+func (a aliases) text(value string) string {
+	if isPath(value) {
+		return a.of(somewhere, value)
+	}
+	return pathIn.ReplaceAllStringFunc(value, func(found string) string {
+		parts := pathIn.FindStringSubmatch(found)
+		return parts[1] + a.of(somewhere, parts[2])
+	})
+}
+
+// recording leaves out who and where.
+func (a aliases) recording(d run.Recording) *run.Recording {
+	d.Environment, d.Modules, d.Why, d.Group = nil, nil, nil, ""
+	if d.Trial != nil {
+		trial := *d.Trial
+		trial.Commands = [][]string{}
+		d.Trial = &trial
+	}
+	if d.Model != nil {
+		model := *d.Model
+		model.Topology = a.of(host, model.Topology)
+		d.Model = &model
+	}
+	if d.Heap != nil {
+		heap := *d.Heap
+		heap.Absent = a.text(heap.Absent)
+		d.Heap = &heap
+	}
+	return &d
+}
+
+// column replaces the values of a column that tell something.
+func (a aliases) column(c *table.Column) *table.Column {
 	if telling(c) == nil {
 		return c
 	}
 	copied := *c
 	copied.Dict = make([]string, len(c.Dict))
-	word := named[c.Name]
+	what := named[c.Name]
 	for i, value := range c.Dict {
-		if value == "" || strings.HasPrefix(value, "??") || word == "" && !isPath(value) {
+		switch {
+		case value == "" || strings.HasPrefix(value, "??"):
 			copied.Dict[i] = value
-			continue
+		case what == "":
+			copied.Dict[i] = a.text(value)
+		default:
+			copied.Dict[i] = a.of(what, value)
 		}
-		key := c.Name + "\x00" + value
-		if names[key] == "" {
-			what := word
-			if what == "" {
-				what = "path"
-			}
-			names[key] = fmt.Sprintf("%s%d%s", what, len(names)+1, ending(value))
-		}
-		copied.Dict[i] = names[key]
 	}
 	return &copied
 }
