@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -194,11 +195,43 @@ func (p *parser) match(c *table.Column) (Expr, error) {
 	if p.tok.kind == tokenEnd || p.tok.kind == tokenSign {
 		return nil, p.errorf(p.tok.at, "expected a regular expression in double quotes")
 	}
-	re, err := regexp.Compile(p.tok.text)
+	re, err := pattern(p.tok.text)
 	if err != nil {
 		return nil, p.errorf(p.tok.at, "%v", err)
 	}
 	return Match{c.Name, re}, p.advance()
+}
+
+// maxSteps bounds a regular expression as it is tried: a few letters, such as
+// .{1000} over and over, may stand for millions of steps, and hundreds of
+// megabytes, at every letter of every name.
+const maxSteps = 10_000
+
+func pattern(text string) (*regexp.Regexp, error) {
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if steps(parsed) > maxSteps {
+		return nil, fmt.Errorf("the regular expression stands for more than %d steps; repeat less in it", maxSteps)
+	}
+	return regexp.Compile(text)
+}
+
+// steps is about how many instructions an expression becomes; those beyond the
+// bound are not counted.
+func steps(re *syntax.Regexp) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, part := range re.Sub {
+		n = min(n+steps(part), maxSteps+1)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return min(n, maxSteps+1)
 }
 
 func (p *parser) in(c *table.Column) (Expr, error) {

@@ -161,6 +161,23 @@ func TestUnplacedResource(t *testing.T) {
 	}
 }
 
+// A regular expression that stands for millions of steps is refused before it is
+// made; those that people write are not.
+func TestPatternsAreBounded(t *testing.T) {
+	for text, want := range map[string]bool{
+		"solve": true, "^(a|b)+$": true, "[a-z]{3,20}::.*<[0-9]{1,8}>": true, strings.Repeat("name_", 1000): true, "(ab){200}": true,
+		strings.Repeat(".{1000}", 11): false, strings.Repeat("(a{10}){100}", 11): false, strings.Repeat(".{1000}", 3000): false, "(" + strings.Repeat("x", 20_000) + ")": false,
+	} {
+		_, err := Parse("level ~ \""+text+"\"", eight(t).Table)
+		if (err == nil) != want {
+			t.Errorf("%.40s: %v", text, err)
+		}
+		if !want && (err == nil || !strings.Contains(err.Error(), "steps")) {
+			t.Errorf("%.40s: %v", text, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"latency > 200 & level in (L3, \"Local RAM\") & cpu in 0..10", "at L3:1 | !remote",
 		"addr = 0xffffffffffffffff", "time in 1.5ms..2s", "level ~ \"a|b\"", "rows a-b", "cpu=1e9", "latency = none"} {
