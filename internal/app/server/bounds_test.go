@@ -129,6 +129,42 @@ func TestStalledBody(t *testing.T) {
 	get[frame.Info](t, do(s, "GET", "/api/v1/runs/six", ""), 200)
 }
 
+// Who says nothing, half a question, or something without the token is let go, and
+// so is who has asked and then says nothing: connections are few.
+func TestSilentConnections(t *testing.T) {
+	s := newTestServer(t, nil)
+	s.silence = silence{100 * time.Millisecond, 200 * time.Millisecond}
+	address := listening(t, s)
+	const question = "GET /api/v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+	for name, tt := range map[string]struct {
+		said, want string
+		refused    bool // at once, and the connection with it
+	}{
+		"nothing":        {"", "", false},
+		"half a head":    {question, "", false},
+		"one question":   {question + TokenHeader + ": " + testToken + "\r\n\r\n", "200 OK", false},
+		"no token":       {question + "\r\n", "401 Unauthorized", true},
+		"a foreign name": {strings.Replace(question, "127.0.0.1", "evil.example", 1) + "\r\n", "403 Forbidden", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			fmt.Fprint(c, tt.said)
+			_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+			answer, err := io.ReadAll(c) // until the server closes it
+			if err != nil || !strings.Contains(string(answer), tt.want) {
+				t.Errorf("%v, %.200q", err, answer)
+			}
+			if closes := strings.Contains(string(answer), "Connection: close"); closes != tt.refused {
+				t.Errorf("%.300q", answer)
+			}
+		})
+	}
+}
+
 // No more connections are accepted than the cap, and each that closes makes room
 // for one.
 func TestConnectionsAreCapped(t *testing.T) {

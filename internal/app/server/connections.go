@@ -3,7 +3,12 @@ package server
 import (
 	"net"
 	"sync"
+	"time"
 )
+
+// silence is how long a connection may say nothing: before it has asked, and
+// between two questions.
+type silence struct{ head, idle time.Duration }
 
 // maxConnections bounds those that are open at once: a page has six, and whoever
 // can reach the port can open as many as the system lets them.

@@ -43,12 +43,14 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if !s.knownHost(r.Host) {
+			h.Set("Connection", "close") // it has no business here, and takes a place
 			s.frame.Fail(w, r, frame.Refused(http.StatusForbidden, frame.Failure{
 				Error: fmt.Sprintf("this server is not called %q", r.Host),
 				Hint:  "open the address it printed, or start it with --allow-host NAME"}))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/api/") && !s.knowsToken(r) {
+			h.Set("Connection", "close")
 			s.frame.Fail(w, r, frame.Refused(http.StatusUnauthorized, frame.Failure{
 				Error: "the request carries no valid token",
 				Hint:  "open the address that isobath printed in its terminal; it ends in #k=…"}))

@@ -85,6 +85,7 @@ type Server struct {
 	kept    keptSelections
 	uploads uploads
 	idle    idleWatch
+	silence silence
 
 	mu   sync.RWMutex
 	runs []*frame.Run // in the order they were opened
@@ -119,7 +120,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: opt, recent: recent{file: opt.Recent}, kept: keptSelections{folder: opt.Kept}}
+	s := &Server{opt: opt, silence: silence{10 * time.Second, 2 * time.Minute}, recent: recent{file: opt.Recent}, kept: keptSelections{folder: opt.Kept}}
 	s.frame = frame.Frame{Compress: opt.Compress, Log: opt.Log, Hold: func(id string) (*frame.Run, func()) {
 		run, release, _ := s.hold(id) // nil says that it is not open
 		return run, release
@@ -159,8 +160,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	// hold up the shutdown.
 	srv := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: s.silence.head,
+		IdleTimeout:       s.silence.idle,
 		MaxHeaderBytes:    64 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
