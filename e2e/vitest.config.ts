@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { ownTemporaryFolder } from './temporary';
+
+ownTemporaryFolder();
 
 // Compared pixel by pixel, with what a page paints in a given time, or drawn in
 // software: a browser of its own is all they may share the processors with.
