@@ -80,6 +80,11 @@ var found = []struct {
 
 const mine = "internal/app/damagetest/testdata/"
 
+// oneFile is a specimen that is a file.
+func oneFile(name, format string, text []byte, damage func(*source, []byte) []byte) *specimen {
+	return &specimen{name: name, format: format, files: map[string][]byte{name: text}, open: name, hurt: []string{name}, damage: damage}
+}
+
 // corpus returns every specimen.
 func corpus() ([]*specimen, error) {
 	var all []*specimen
@@ -94,9 +99,10 @@ func corpus() ([]*specimen, error) {
 			text = bytes.ReplaceAll(text, []byte(was), []byte(by))
 		}
 		name := filepath.Base(f.path)
-		all = append(all, &specimen{name: name, format: f.format, files: map[string][]byte{name: text}, open: name, hurt: []string{name}, damage: f.damage})
+		all = append(all, oneFile(name, f.format, text, f.damage))
 	}
-	for _, more := range []func() ([]*specimen, error){tables, archives, runs} {
+	// New ones come last: an attempt is known by the number of its specimen.
+	for _, more := range []func() ([]*specimen, error){tables, archives, runs, others} {
 		s, err := more()
 		if err != nil {
 			return nil, err
@@ -139,12 +145,9 @@ func tables() ([]*specimen, error) {
 	if err := t.WriteParquet(&parquet, nil); err != nil {
 		return nil, err
 	}
-	one := func(name, format string, text []byte, damage func(*source, []byte) []byte) *specimen {
-		return &specimen{name: name, format: format, files: map[string][]byte{name: text}, open: name, hurt: []string{name}, damage: damage}
-	}
 	return []*specimen{
-		one("table.arrow", "arrow", arrow.Bytes(), damageArrow),
-		one("table.parquet", "parquet", parquet.Bytes(), damageParquet),
+		oneFile("table.arrow", "arrow", arrow.Bytes(), damageArrow),
+		oneFile("table.parquet", "parquet", parquet.Bytes(), damageParquet),
 	}, nil
 }
 
