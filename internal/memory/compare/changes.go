@@ -268,6 +268,12 @@ func words(r *Row) string {
 		}
 		switch by[0] {
 		case samples.File:
+			switch {
+			case key[0] == "":
+				return "line " + key[1] + " of no known file"
+			case key[1] == "":
+				return "code without lines of " + path.Base(key[0])
+			}
 			return "line " + path.Base(key[0]) + ":" + key[1]
 		case samples.Function:
 			return "function " + key[0] + r.With()
@@ -303,7 +309,7 @@ func (w *whatChanged) say(ctx context.Context, r *Row) (string, error) {
 		if slices.Equal(r.By, []string{samples.Level}) {
 			verb = "serves"
 		}
-		text = fmt.Sprintf("%s %s %s%s (%s): %s", name, verb, w.c.About(), byHow(*r.Ratio), between(*r.Low, *r.High), costs)
+		text = fmt.Sprintf("%s %s %s%s: %s", name, verb, w.c.About(), w.c.byHowSure(r), costs)
 	}
 	if !r.Sure {
 		text += "; unsure: runs of one program differ as much"

@@ -120,6 +120,15 @@ func byHow(ratio float64) string {
 	return fmt.Sprintf("%.1f %% more", 100*(ratio-1))
 }
 
+// byHowSure is how much B differs, as far as that is sure, with its interval.
+func (c *Comparison) byHowSure(r *Row) string {
+	change := byHow(*r.Ratio)
+	if r.Sure {
+		change = c.sureChange(r)
+	}
+	return fmt.Sprintf("%s (%s)", change, between(*r.Low, *r.High))
+}
+
 // between is an interval of a change in percent.
 func between(low, high float64) string {
 	return strings.ReplaceAll(fmt.Sprintf("%+.1f to %+.1f %%", 100*(low-1), 100*(high-1)), "-", "−")
@@ -214,7 +223,7 @@ func (c *Comparison) Named(r *Row) string {
 
 // unknownOf names samples that have no value in a column.
 var unknownOf = map[string]string{samples.Symbol: "no known object", samples.File: "code without lines", samples.Line: "code without lines",
-	samples.Function: "code without names", samples.Level: "no known level"}
+	samples.Function: "code without names", samples.Level: "no known level", samples.TID: "no known thread", samples.CPU: "no known CPU", samples.Node: "no known node"}
 
 // mostStrange is the part of both sides that may have no partner before groups say
 // nothing about what changed.
