@@ -31,6 +31,12 @@ func made(t testing.TB, name string, columns ...*table.Column) Run {
 // counted makes a timer recording of so many samples of each function.
 func counted(t testing.TB, name string, groups []string, counts []float64) Run {
 	t.Helper()
+	return countedBy(t, "function", name, groups, counts)
+}
+
+// countedBy is counted by what a column has.
+func countedBy(t testing.TB, by, name string, groups []string, counts []float64) Run {
+	t.Helper()
 	names := table.NewInterner()
 	var codes []uint32
 	var weights []int64
@@ -39,14 +45,14 @@ func counted(t testing.TB, name string, groups []string, counts []float64) Run {
 			codes, weights = append(codes, names.CodeString(groups[g])), append(weights, sampleNanoseconds)
 		}
 	}
-	return made(t, name, table.Categories("function", table.Derived, codes, names.Names(), nil), table.Ints("weight", "ns", table.Measured, weights, nil))
+	return made(t, name, table.Categories(by, table.Derived, codes, names.Names(), nil), table.Ints("weight", "ns", table.Measured, weights, nil))
 }
 
-func (r *replicate) runs(t testing.TB) (a, b []Run) {
+func (r *replicate) runs(t testing.TB, by string) (a, b []Run) {
 	t.Helper()
 	for i := range r.a {
-		a = append(a, counted(t, "a", r.groups, r.a[i]))
-		b = append(b, counted(t, "b", r.groups, r.b[i]))
+		a = append(a, countedBy(t, by, "a", r.groups, r.a[i]))
+		b = append(b, countedBy(t, by, "b", r.groups, r.b[i]))
 	}
 	return a, b
 }
@@ -60,15 +66,17 @@ func compared(t testing.TB, a, b []Run, opt Options) *Comparison {
 	return c
 }
 
-func byFunction(gate *Gate) Options {
-	return Options{Pair: true, Questions: []Question{{By: []string{"function"}, Metric: Cost, Gate: gate}}}
+func byFunction(gate *Gate) Options { return pairedBy("function", gate) }
+
+func pairedBy(by string, gate *Gate) Options {
+	return Options{Pair: true, Questions: []Question{{By: []string{by}, Metric: Cost, Gate: gate}}}
 }
 
 // TestPlanted finds ten percent more work in one function over twenty pairs, and
 // nothing else.
 func TestPlanted(t *testing.T) {
 	r := pairsOf(t, csvRows(t, "replicates/pairs.csv.gz"), "stencil", "10", "function")
-	a, b := r.runs(t)
+	a, b := r.runs(t, "function")
 	c := compared(t, a, b, byFunction(&Gate{Change: .05}))
 	if c.Design != Pairs || c.Pairs != 20 || c.Gate == nil || !c.Gate.Failed || c.Gate.Exit != ExitRegression {
 		t.Errorf("%s: design %s, %d pairs, gate %+v", c.Sentence(), c.Design, c.Pairs, c.Gate)
@@ -84,13 +92,15 @@ func TestPlanted(t *testing.T) {
 }
 
 // TestFalseAlarmsOfRuns is TestFalseAlarms over whole comparisons: with the whole
-// run and the rest among what is tested.
+// run and the rest among what is tested. Names of objects hold numbers of threads and
+// the order of discovery, which differ in every run; objects do not for that.
 func TestFalseAlarmsOfRuns(t *testing.T) {
 	rows := csvRows(t, "replicates/pairs.csv.gz")
 	random := rand.New(rand.NewPCG(2, 5))
-	for _, program := range []string{"stencil", "many"} {
-		r := pairsOf(t, rows, program, "0", "function")
-		a, b := r.runs(t)
+	for _, asked := range [][2]string{{"stencil", "function"}, {"many", "function"}, {"stencil", "symbol"}, {"many", "symbol"}} {
+		program, by := asked[0], asked[1]
+		r := pairsOf(t, rows, program, "0", by)
+		a, b := r.runs(t, by)
 		const draws = 30
 		called, failed := 0, 0
 		for range draws {
@@ -102,13 +112,13 @@ func TestFalseAlarmsOfRuns(t *testing.T) {
 					x, y = append(x, b[i]), append(y, a[i])
 				}
 			}
-			c := compared(t, x, y, byFunction(&Gate{Change: .05}))
+			c := compared(t, x, y, pairedBy(by, &Gate{Change: .05}))
 			called += int(one(c.Whole.Sure || slices.ContainsFunc(c.Groups, func(g Row) bool { return g.Sure })))
 			failed += int(one(c.Gate.Failed))
 		}
-		t.Logf("%s: called in %d, failed in %d of %d", program, called, failed, draws)
+		t.Logf("%s by %s: called in %d, failed in %d of %d", program, by, called, failed, draws)
 		if called > draws/8 || failed > draws/10 { // 5 % and their chance
-			t.Errorf("%s: something is called in %d of %d comparisons of a program with itself, the gate fails in %d", program, called, draws, failed)
+			t.Errorf("%s by %s: something is called in %d of %d comparisons of a program with itself, the gate fails in %d", program, by, called, draws, failed)
 		}
 	}
 }

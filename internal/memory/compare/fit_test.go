@@ -110,6 +110,8 @@ func TestWhatDoesNotCompare(t *testing.T) {
 		{name: "periods of events", opt: byLine(Samples), warn: "sampled every " + term.Thousands(1000) + " events and " + term.Thousands(4000) + " events", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) { hardware(r, "PEBS", 4000) }},
 		{name: "period unknown on one side", opt: byLine(Cost), refuse: "--metric share or mean", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) { hardware(r, "PEBS", 0) }},
 		{name: "kinds of sampling", opt: byLine(Cost), refuse: "sampled by timer and PEBS", b: func(r *Run) { hardware(r, "PEBS", 1000) }},
+		{name: "means of two kinds of sampling", opt: byLine(Mean), warn: "sampled by PEBS and IBS: each chose other accesses", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) { hardware(r, "IBS", 1000) }},
+		{name: "shares of two kinds of sampling", opt: byLine(Share), refuse: "shares of what differ", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) { hardware(r, "IBS", 1000) }},
 		{name: "thresholds of latency", opt: byLine(Cost), warn: "only those of at least 12", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) {
 			hardware(r, "PEBS", 1000)
 			r.Manifest.Recording.Threshold = 12
@@ -135,6 +137,16 @@ func TestWhatDoesNotCompare(t *testing.T) {
 			a: func(r *Run) { r.Topology = machineOf(t, 32, 2) }, b: func(r *Run) { r.Topology = machineOf(t, 2, 1) }},
 		{name: "processors", opt: byLine(Cost), warn: "different machines: old against new", a: func(r *Run) { r.Manifest.Recording.Machine.Processor = "old" }, b: func(r *Run) { r.Manifest.Recording.Machine.Processor = "new" }},
 		{name: "commands", opt: byLine(Cost), warn: `A is a run of "p 1", B of "p 2"`, b: func(r *Run) { r.Manifest.Origin.Command = []string{"./p", "2"} }},
+		{name: "iterations", opt: byLine(Cost), warn: "A has 8 iterations, B 4: --per iteration divides by them", b: func(r *Run) {
+			edited(t, r, "iteration", func(c *table.Column) {
+				halved := make([]int64, c.Len())
+				for i := range halved {
+					halved[i] = int64(i % 4)
+				}
+				c.Data = halved
+			})
+		}},
+		{name: "a gate of one run a side", opt: Options{Questions: []Question{{By: []string{"line"}, Metric: Cost, Gate: &Gate{Change: .05}}}}, warn: "one run a side cannot guard: a gate needs pairs, such as those of isobath record --repeat 8 --pair -- A -- B"},
 		{name: "per iteration", opt: Options{Per: "iteration", Questions: byLine(Cost).Questions}, check: func(c *Comparison) error {
 			if c.A.Cost != 400*sampleNanoseconds/8 {
 				return fmt.Errorf("cost %v", c.A.Cost)
