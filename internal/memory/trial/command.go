@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ type Measured struct {
 
 	Status int    `json:"-"`
 	Output uint64 `json:"-"` // a hash of what it wrote
+	Left   bool   `json:"-"` // something that it started runs on, and may write
 	tail   []byte
 }
 
@@ -62,25 +64,41 @@ func (w *watched) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// lastWords is how long what a command wrote is still read after its end, where
+// something that it started keeps its output open.
+const lastWords = 500 * time.Millisecond
+
 // Run runs a command and measures it. A command that ends with another status
-// than 0 is no error; one that cannot be started is.
+// than 0 is no error; one that cannot be started is. What it leaves running, such as
+// a daemon, is neither waited for nor ended.
 func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	hash := fnv.New64a()
 	out := &watched{hash: hash, show: e.Show}
-	cmd.Stdout, cmd.Stderr = out, out
+	// A pipe of our own: cmd.Wait would wait for the end of all that hold it.
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close()
+	cmd.Stdout, cmd.Stderr = write, write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	ask := syscall.SIGKILL
 	if e.Grace > 0 {
 		ask, cmd.WaitDelay = syscall.SIGTERM, e.Grace
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, ask) }
+	copied := make(chan error, 1)
+	go func() { _, err := io.Copy(out, read); copied <- err }()
 	begin := time.Now()
-	err := e.start(cmd)
+	err = e.start(cmd)
+	write.Close()
 	if err == nil {
 		err = cmd.Wait()
 	}
 	wall := time.Since(begin)
+	_ = read.SetReadDeadline(time.Now().Add(lastWords))
+	left := errors.Is(<-copied, os.ErrDeadlineExceeded)
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and left behind
@@ -98,5 +116,5 @@ func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error
 			status = 128 + int(w.Signal())
 		}
 	}
-	return &Measured{Wall: wall.Seconds(), CPU: (s.UserTime() + s.SystemTime()).Seconds(), Status: status, Output: hash.Sum64(), tail: bytes.Clone(out.tail)}, nil
+	return &Measured{Wall: wall.Seconds(), CPU: (s.UserTime() + s.SystemTime()).Seconds(), Status: status, Output: hash.Sum64(), Left: left, tail: bytes.Clone(out.tail)}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
+	"syscall"
 	"testing"
 )
 
@@ -69,6 +71,29 @@ func TestCommand(t *testing.T) {
 	}
 	if m, err = e.Run(context.Background(), []string{"sh", "-c", "kill -9 $$"}); err != nil || m.Status != 128+9 {
 		t.Errorf("killed: %+v, %v", m, err)
+	}
+}
+
+// TestCommandLeavesOthers: what a command starts and leaves is not its time, and what
+// it wrote before is kept.
+func TestCommandLeavesOthers(t *testing.T) {
+	var e Execution
+	m, err := e.Run(t.Context(), []string{"sh", "-c", "sleep 100 & echo $!"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(m.Tail(1))
+	if err != nil {
+		t.Fatalf("%q: %v", m.Tail(1), err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("%d does not run any more: %v", pid, err)
+	}
+	if !m.Left || m.Wall > 60 {
+		t.Errorf("%+v", m)
+	}
+	if m, err = e.Run(t.Context(), []string{"true"}); err != nil || m.Left {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 
