@@ -6,9 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -219,6 +222,7 @@ type abTrial struct {
 	execution trial.Execution
 	outputs   [2]uint64
 	differ    bool
+	left      bool // a command left something running
 	made      bool // the folder of the recordings
 	begun     int  // pairs of which a side was recorded
 	counted   int  // pairs that both sides ended of
@@ -238,12 +242,12 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 	for side, command := range t.commands {
 		m, err := t.execution.Run(ctx, command)
 		if err != nil {
-			return nil, err
+			return nil, asWords(err, command)
 		}
 		if err := t.check(command, m); err != nil {
 			return nil, err
 		}
-		t.outputs[side] = m.Output
+		t.outputs[side], t.left = m.Output, t.left || m.Left
 	}
 	progress := term.NewProgress(os.Stderr, "trial")
 	defer progress.Done()
@@ -284,6 +288,15 @@ func (t *abTrial) tidy() int {
 	return t.counted
 }
 
+// asWords says what to write where a whole command line was given as one word, as
+// other programs that time commands take it.
+func asWords(err error, command []string) error {
+	if len(command) > 1 || !strings.ContainsAny(command[0], " |&;<>") || !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; commands are words, not lines: sh -c %s runs a line", err, term.Shell(command))
+}
+
 // check fails a command that failed, with what it last said.
 func (t *abTrial) check(command []string, m *trial.Measured) error {
 	if m.Status == 0 || t.ignoreFailure {
@@ -308,6 +321,7 @@ func (t *abTrial) measure(ctx context.Context, pair int, b, first bool) (*trial.
 	if err != nil {
 		return nil, err
 	}
+	t.left = t.left || m.Left
 	t.differ = t.differ || m.Output != t.outputs[side] || t.outputs[0] != t.outputs[1]
 	return m, t.check(command, m)
 }
@@ -427,10 +441,11 @@ func (t *abTrial) hints(r *trial.Report, before []float64) {
 			hint("%.0f %% of the time was stolen by other guests of this machine", 100**steal)
 		}
 	}
-	if len(r.Lanes) > 0 {
-		if a, ok := r.Lanes[0].A.(trial.Spread); ok && a.Median < .020 {
-			hint("a run takes %s: starting it is a large part of that; give it more to do", compare.Duration(a.Median))
-		}
+	if text := doubtfulTimes(r); text != "" {
+		hint("%s", text)
+	}
+	if t.left {
+		hint("a command leaves something running when it ends: that is not measured, and may disturb what follows")
 	}
 	if t.differ && t.record == "" {
 		hint("what the commands write differs between runs or between A and B")
@@ -438,6 +453,40 @@ func (t *abTrial) hints(r *trial.Report, before []float64) {
 	if g := governor(); g != "" && g != "performance" {
 		hint("the CPUs' governor is %q: their clock follows the load", g)
 	}
+}
+
+// shortRun is the time below which starting a program is a large part of it.
+const shortRun = .020
+
+// doubtfulTimes says that times are too short to mean much, or that CPU time is but a
+// small part of what a user waits for; empty if neither is so.
+func doubtfulTimes(r *trial.Report) string {
+	least := map[string]float64{}
+	for _, l := range r.Lanes {
+		a, isA := l.A.(trial.Spread)
+		b, isB := l.B.(trial.Spread)
+		if isA && isB {
+			least[l.Lane] = min(a.Median, b.Median)
+		}
+	}
+	cpu, wall := least[trial.LaneCPU], least[trial.LaneWall]
+	if wall == 0 {
+		return ""
+	}
+	// Where others want the CPUs too, a program that never waits has its part of them.
+	part := 1.0
+	if n := r.Noise; n != nil && n.Load != nil && *n.Load > float64(n.CPUs) {
+		part = float64(n.CPUs) / *n.Load
+	}
+	decides := least[r.Metric]
+	switch {
+	case r.Metric == trial.LaneCPU && wall >= shortRun && cpu < part*wall/2:
+		return fmt.Sprintf("a run has %s of CPU time in %s: what it waits for counts by --metric wall alone", compare.Duration(cpu), compare.Duration(wall))
+	case decides < shortRun:
+		of := map[string]string{trial.LaneCPU: " of CPU time"}[r.Metric]
+		return fmt.Sprintf("a run takes %s%s: starting it is a large part of that; give it more to do", compare.Duration(decides), of)
+	}
+	return ""
 }
 
 // writeTrial prints a trial as text: the sentence first.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/machine/hw/sysfs"
 	"github.com/isobath/isobath/internal/memory/trial"
 )
 
@@ -280,6 +282,63 @@ func TestRecordPairsFlags(t *testing.T) {
 	}
 	if _, err := os.Lstat(folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s was made: %v", folder, err)
+	}
+}
+
+// TestTrialCountsReferences: the lane without noise. Each round of the program makes
+// one reference, so 30 more are 30 more, however noisy the times are.
+func TestTrialCountsReferences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records programs")
+	}
+	r := newRecorder(t)
+	old, young := r.compile("old", 1000), r.compile("new", 1030)
+	kept := filepath.Join(r.dir, "trial.json")
+	out, err := r.command("ab", "--runs", "2", "--refs", "solve", "--backend", "step", "-o", kept, "--", old, "--", young).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lanes := map[string]trial.Lane{}
+	for _, l := range keptTrial(t, kept).Lanes {
+		lanes[l.Lane] = l
+	}
+	refs := lanes["refs"]
+	a, isA := refs.A.(float64)
+	b, isB := refs.B.(float64)
+	if !isA || !isB || refs.Provenance != "derived" || refs.Exact == nil || !*refs.Exact || b-a != 30 || a < 1000 || a > 1100 || refs.Verdict != "" || refs.Low != nil {
+		t.Errorf("references %+v", refs)
+	}
+	if want := fmt.Sprintf("refs  %v → %v (derived), +%.1f %%", a, b, 100*(b/a-1)); !strings.Contains(string(out), want) {
+		t.Errorf("%q is not said:\n%s", want, out)
+	}
+	// Misses follow where the machine says its caches; those of more rounds are no fewer.
+	topology, err := sysfs.Local()
+	if err != nil {
+		t.Skip("the machine does not describe itself")
+	}
+	machine, err := platform.FromTopology(topology)
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, level := range machine.Levels {
+		l := lanes["misses "+level.Name]
+		a, isA := l.A.(float64)
+		b, isB := l.B.(float64)
+		if !isA || !isB || l.Provenance != "modelled" || a <= 0 || b < a || b > 1100 || !strings.Contains(string(out), fmt.Sprintf("≈ %v → ≈ %v (modelled)", a, b)) {
+			t.Errorf("misses of %s: %+v\n%s", level.Name, l, out)
+		}
+	}
+	// What is not the same twice is said to be so, with both counts.
+	random := filepath.Join(r.dir, "random.c")
+	if err := os.WriteFile(random, []byte(strings.Replace(chase, "solve(ROUNDS)", "solve(100 + getpid() % 1000)", 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(r.dir, "random")
+	if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-include", "unistd.h", "-o", program, random).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err = r.command("ab", "--runs", "2", "--refs", "solve", "--backend", "step", "--", program, "--", old).CombinedOutput(); err != nil || !strings.Contains(string(out), "refs  not deterministic here: A ") || strings.Contains(string(out), "misses") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

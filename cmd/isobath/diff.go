@@ -249,18 +249,50 @@ func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Compar
 		}
 		opt.Renames[from] = to
 	}
+	if f.pair && len(runsA) != len(runsB) {
+		return nil, usagef("--pair: A has %d runs and B %d", len(runsA), len(runsB))
+	}
 	for i, runs := range [][]compare.Run{runsA, runsB} {
-		if runs[0].Table.Rows() == 0 { // it has no columns to ask about either
+		if !slices.ContainsFunc(runs, hasSamples) { // they have no columns to ask about either
 			return nil, fmt.Errorf("%s: %s has no samples: there is nothing to compare", []string{"A", "B"}[i], runs[0].Name)
 		}
+	}
+	runsA, runsB, left := withSamples(runsA, runsB)
+	if len(runsA) == 0 || len(runsB) == 0 {
+		return nil, fmt.Errorf("no pair has samples on both sides: %s", strings.Join(left, "; "))
 	}
 	if opt.Questions, err = f.questions(runsA[0].Table, runsB[0].Table); err != nil {
 		return nil, err
 	}
-	if f.pair && len(runsA) != len(runsB) {
-		return nil, usagef("--pair: A has %d runs and B %d", len(runsA), len(runsB))
+	c, err := compare.Runs(ctx, runsA, runsB, opt)
+	if err != nil {
+		return nil, err
 	}
-	return compare.Runs(ctx, runsA, runsB, opt)
+	c.Warnings = append(c.Warnings, left...)
+	return c, nil
+}
+
+func hasSamples(r compare.Run) bool { return r.Table.Rows() > 0 }
+
+// withSamples leaves out runs that ended before anything was sampled, which have no
+// columns either, and where sides have as many runs the one that may belong to it. It
+// says which.
+func withSamples(a, b []compare.Run) (keptA, keptB []compare.Run, left []string) {
+	paired := len(a) == len(b)
+	keep := func(own, other []compare.Run) (kept []compare.Run) {
+		for i, r := range own {
+			switch {
+			case !hasSamples(r):
+				left = append(left, fmt.Sprintf("%s has no samples and is left out; a higher --rate or more work gives some", r.Name))
+			case !paired || hasSamples(other[i]):
+				kept = append(kept, r)
+			}
+		}
+		return kept
+	}
+	keptA = keep(a, b)
+	keptB = keep(b, a)
+	return keptA, keptB, left
 }
 
 // questions are the table that is shown, and those that a gate looks at beside

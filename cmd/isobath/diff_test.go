@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/compare"
 	"github.com/isobath/isobath/internal/memory/trial"
 )
 
@@ -72,6 +74,50 @@ func TestGateExits(t *testing.T) {
 				t.Errorf("exit %d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestRunsWithoutSamples: programs that end at once leave runs without a sample; the
+// pairs beside them still compare, and what is left out is said.
+func TestRunsWithoutSamples(t *testing.T) {
+	side := func(name string, rows ...int) (out []compare.Run) {
+		for i, n := range rows {
+			tab, err := table.New("samples", []*table.Column{table.Ints("line", "", table.Derived, make([]int64, n), nil)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, compare.Run{Name: fmt.Sprint(name, i), Table: tab})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name       string
+		a, b       []compare.Run
+		keptA      string
+		keptB      string
+		complained string
+	}{
+		{"all", side("a", 5, 5), side("b", 5, 5), "a0 a1", "b0 b1", ""},
+		{"pairs go together", side("a", 5, 0, 5), side("b", 5, 5, 0), "a0", "b0", "a1 b2"},
+		{"sides of other lengths", side("a", 5, 0, 5), side("b", 5, 5), "a0 a2", "b0 b1", "a1"},
+		{"no pair is left", side("a", 5, 0), side("b", 0, 5), "", "", "a1 b0"},
+	} {
+		keptA, keptB, left := withSamples(tt.a, tt.b)
+		names := func(runs []compare.Run) string {
+			var out []string
+			for _, r := range runs {
+				out = append(out, r.Name)
+			}
+			return strings.Join(out, " ")
+		}
+		var said []string
+		for _, text := range left {
+			name, _, _ := strings.Cut(text, " has no samples")
+			said = append(said, name)
+		}
+		if names(keptA) != tt.keptA || names(keptB) != tt.keptB || strings.Join(said, " ") != tt.complained {
+			t.Errorf("%s: %s against %s, %q", tt.name, names(keptA), names(keptB), left)
+		}
 	}
 }
 
@@ -161,6 +207,35 @@ func TestTrialGate(t *testing.T) {
 	}
 }
 
+// TestDoubtfulTimes: a hint has the numbers of what it speaks of, and a machine that is
+// busy with others is no program that waits.
+func TestDoubtfulTimes(t *testing.T) {
+	busy := 12.0
+	for _, tt := range []struct {
+		name, metric string
+		cpu, wall    float64
+		load         *float64
+		want         string
+	}{
+		{"waits", trial.LaneCPU, .0012, .101, nil, "a run has 1.2 ms of CPU time in 101 ms: what it waits for counts by --metric wall alone"},
+		{"waits, by wall", trial.LaneWall, .0012, .101, nil, ""},
+		{"computes", trial.LaneCPU, .1, .101, nil, ""},
+		{"computes with threads", trial.LaneCPU, .4, .101, nil, ""},
+		{"computes beside others", trial.LaneCPU, .03, .2, &busy, ""},
+		{"waits beside others", trial.LaneCPU, .01, .2, &busy, "a run has 10 ms of CPU time in 200 ms: what it waits for counts by --metric wall alone"},
+		{"is short", trial.LaneCPU, .002, .003, nil, "a run takes 2 ms of CPU time: starting it is a large part of that; give it more to do"},
+		{"is short by wall", trial.LaneWall, .002, .003, nil, "a run takes 3 ms: starting it is a large part of that; give it more to do"},
+	} {
+		r := &trial.Report{Metric: tt.metric, Noise: &trial.Noise{Load: tt.load, CPUs: 2}}
+		for lane, s := range map[string]float64{trial.LaneCPU: tt.cpu, trial.LaneWall: tt.wall} {
+			r.Lanes = append(r.Lanes, trial.Lane{Lane: lane, A: trial.Spread{Median: s}, B: trial.Spread{Median: 1.1 * s}})
+		}
+		if got := doubtfulTimes(r); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // diffed is what the JSON of a diff says of both sides and its groups.
 type diffed struct {
 	A, B   struct{ Cost float64 }
@@ -246,6 +321,27 @@ func TestOtherRate(t *testing.T) {
 		if g.Sure {
 			t.Errorf("%v is called", g.Key)
 		}
+	}
+}
+
+// TestNoDifferenceOfLevels: levels that were modelled in one run are not in the other,
+// and nothing compares them, in whatever words it is asked.
+func TestNoDifferenceOfLevels(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
+	runs := filepath.Join(test.Shared(t, "compare"), "runs")
+	plain, modelled := filepath.Join(runs, "stencil-a.isobath"), filepath.Join(runs, "stencil-model.isobath")
+	for _, pair := range [][]string{{plain, modelled}, {modelled, plain}} {
+		for _, ask := range [][]string{{"--by", "level"}, {"--by", "function,level"}, {"--metric", "Remote RAM"}, {"--metric", "L1"}, {"--fail-above", "level:5%"}, {"--fail-above", "5%,L1"}} {
+			args := append(append([]string{"diff"}, pair...), ask...)
+			if _, err := isobath(t, args...); err == nil || !strings.Contains(err.Error(), "level") || exits(args...) != 2 {
+				t.Errorf("%q: %v", ask, err)
+			}
+		}
+	}
+	// What both have is compared, by what both have.
+	text, err := isobath(t, "diff", plain, modelled, "--by", "function")
+	if err != nil || strings.Contains(text, "RAM") || !strings.Contains(text, "of run time") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -279,10 +280,31 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 			}
 		}
 	}
+	if samples.Usable(s.Table, samples.TID) != nil {
+		threads, err := compare.CostsOf(ctx, &one, []string{samples.TID})
+		if err != nil {
+			return nil, nil, err
+		}
+		if v, ok := imbalance(threads); ok {
+			r.Set("imbalance of threads", v, nil)
+		}
+	}
 	if len(columns) == 0 {
 		return r, nil, nil
 	}
 	return r, costs.Groups, nil
+}
+
+// imbalance is how many times the mean the costliest group has; not known of one.
+func imbalance(c *compare.Costs) (v float64, ok bool) {
+	most, sum := 0.0, 0.0
+	for _, g := range c.Groups {
+		most, sum = max(most, g.Cost), sum+g.Cost
+	}
+	if len(c.Groups) < 2 || sum <= 0 {
+		return 0, false
+	}
+	return most * float64(len(c.Groups)) / sum, true
 }
 
 // groups are the columns whose groups have metrics; none where nobody asked for
@@ -340,8 +362,8 @@ func writeStudy(w io.Writer, s *study.Study) error {
 
 func lawName(l *study.LawRow) string {
 	text := l.Metric + ", " + l.Parameter
-	for name, v := range l.Fixed {
-		text += fmt.Sprintf(", %s = %v", name, v)
+	for _, name := range slices.Sorted(maps.Keys(l.Fixed)) {
+		text += fmt.Sprintf(", %s = %v", name, l.Fixed[name])
 	}
 	if len(l.Others) > 0 {
 		text += fmt.Sprintf(" (or %s)", term.Counted(len(l.Others), "other law"))
