@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -207,8 +208,15 @@ func TestRank(t *testing.T) {
 	if _, ok := Rank(); ok {
 		t.Error("a rank without a launcher")
 	}
-	t.Setenv("PMI_RANK", "3")
-	if n, ok := Rank(); !ok || n != 3 {
-		t.Errorf("%d, %v", n, ok)
+	// Open MPI, PMIx, MPICH and Intel's, MVAPICH, srun.
+	for i, name := range []string{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"} {
+		t.Setenv(name, strconv.Itoa(i))
+		if n, ok := Rank(); !ok || n != i {
+			t.Errorf("%s=%d: %d, %v", name, i, n, ok)
+		}
+		t.Setenv(name, "none")
+		if _, ok := Rank(); ok {
+			t.Errorf("a rank of %s=none", name)
+		}
 	}
 }

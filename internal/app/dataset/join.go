@@ -104,7 +104,7 @@ func Join(ctx context.Context, paths []string, salvage bool, load func(context.C
 		return nil, fmt.Errorf("%s is a message trace alone, and opens as it is; give samples of the same execution too", j.Archive)
 	}
 	var err error
-	if j.Run, err = run.Merge(runs); err != nil {
+	if j.Run, err = run.Merge(runs, messageClocks(j.Archive, runs)); err != nil {
 		return nil, err
 	}
 	j.Runs = len(runs)

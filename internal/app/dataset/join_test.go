@@ -14,6 +14,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/otf2"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
@@ -154,6 +155,94 @@ func TestJoinDamaged(t *testing.T) {
 	}
 	if _, err := Join(t.Context(), in("torn.csv", "lost.csv"), true, load); err == nil || !strings.Contains(err.Error(), "none of 2 files can be read") {
 		t.Errorf("nothing left: %v", err)
+	}
+}
+
+// TestJoinClocks: a message trace that measured the clocks of its ranks brings samples
+// of several hosts together, on the clock of rank 0; what is not of the same execution
+// or clock is left to the times of day.
+func TestJoinClocks(t *testing.T) {
+	const second = 1_000_000_000
+	// Rank 1 is 700 s behind, and comes 2 µs nearer within a second.
+	traced := func(name string, measured int) string {
+		path := filepath.Join(t.TempDir(), name)
+		w, err := otf2.Create(path, otf2.WriterOptions{Creator: "test", Resolution: second, Offset: 900 * second, Length: second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine := w.Node("machine", "machine", otf2.None)
+		var locations []uint64
+		for rank, clock := range [][2]int64{{0, 0}, {700 * second, 700*second - 2000}} {
+			e := w.Location("master thread", w.Process(fmt.Sprint("MPI Rank ", rank), machine))
+			locations = append(locations, e.ID)
+			from := uint64(900*second - clock[0])
+			for k := range measured {
+				e.ClockOffset(from+uint64(k)*second, clock[k])
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.CommLocations(locations)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	recorded := func(host string, rank int, ofDay int64, times ...uint64) string {
+		at, err := table.New("samples", []*table.Column{table.Times("time", "ns", table.Measured, times, nil), table.Ints("cpu", "", table.Measured, make([]int64, len(times)), nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run.Run{Contents: []*table.Table{at}, Manifest: run.Manifest{Kind: kind.Samples, Format: "record", Origin: kind.Origin{Host: host}, Recording: &run.Recording{Rank: &rank, ClockOffset: ofDay}}}
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("rank%d.isobath", rank))
+		if err := r.Write(t.Context(), path, false); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const day = 1_700_000_000 * second
+	zero := recorded("a", 0, day, 900*second+100, 900*second+second)
+	// The time of day of its host is 3 ms ahead.
+	one := recorded("b", 1, day+700*second+3_000_000, 200*second, 200*second+second)
+	for _, tt := range []struct {
+		name         string
+		members      []string
+		times, clock string
+	}{
+		{"measured", []string{traced("a.otf2", 2), one, zero}, "899.999999000 900.999999000 900.000000100 901.000000000",
+			"the clocks of the 2 hosts are brought together by the messages of the trace; they drift by up to 1.00 µs meanwhile, and their times of day differ by up to 3.00 ms"},
+		{"measured once", []string{traced("a.otf2", 1), one, zero}, "1700000900.003000000 1700000901.003000000 1700000900.000000100 1700000901.000000000", "by their times of day"},
+		{"of another execution", []string{traced("a.otf2", 2), recorded("b", 1, day+700*second, 7*second), zero}, "1700000707.000000000 1700000900.000000100 1700000901.000000000", "by their times of day"},
+		{"of a rank that the trace has not", []string{traced("a.otf2", 2), recorded("b", 2, day, 900*second), zero}, "1700000900.000000000 1700000900.000000100 1700000901.000000000", "by their times of day"},
+		{"without a trace", []string{one, zero}, "1700000900.003000000 1700000901.003000000 1700000900.000000100 1700000901.000000000", "by their times of day"},
+		{"of one host", []string{traced("a.otf2", 2), recorded("a", 1, day, 200*second), zero}, "200.000000000 900.000000100 901.000000000", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j, err := Join(t.Context(), tt.members, false, func(ctx context.Context, path string) (*run.Run, error) { return Load(ctx, path, Options{}) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			var times []string
+			at := j.Table("samples").Column("time")
+			for i := range at.Len() {
+				ns := at.Base + uint64(at.Float(i))
+				times = append(times, fmt.Sprintf("%d.%09d", ns/second, ns%second))
+			}
+			if got := strings.Join(times, " "); got != tt.times {
+				t.Errorf("times %s, want %s", got, tt.times)
+			}
+			said := strings.Join(j.Warnings, "|")
+			if !strings.Contains(said, tt.clock) || strings.Contains(said, "clocks of") != (tt.clock != "") {
+				t.Errorf("said %q, want %q", said, tt.clock)
+			}
+			// Which clock the times are of is known afterwards: another host can join.
+			d := j.Recording
+			if ofDay := d.ClockOffset; tt.name == "measured" && (ofDay != day || d.Since1970) || tt.clock == "by their times of day" && !d.Since1970 {
+				t.Errorf("%d ns to the time of day, since 1970: %v", ofDay, d.Since1970)
+			}
+		})
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 
 // Merge makes one run of the runs of a program's ranks. Each sample gets the
 // rank it belongs to, and the host if there is more than one. The result shares
-// nothing with the runs but their source files.
-func Merge(runs []*Run) (*Run, error) {
+// nothing with the runs but their source files. Messages are nil unless they tell the
+// clocks of the runs.
+func Merge(runs []*Run, messages *MessageClocks) (*Run, error) {
 	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]source.File{}}
 	out.From, out.Warnings, out.Sources = nil, nil, nil
 	out.Trace = "" // whoever joins a message trace says so
@@ -37,7 +38,7 @@ func Merge(runs []*Run) (*Run, error) {
 		}
 		out.TopologyData, out.Manifest.Topology = out.Tree, "topology.json"
 	}
-	clocks := clocksOf(runs, machines)
+	clocks := clocksOf(runs, machines, messages)
 	if out.Contents, err = mergeTables(runs, machines.several(), clocks); err != nil {
 		return nil, err
 	}
@@ -51,8 +52,8 @@ func Merge(runs []*Run) (*Run, error) {
 	}
 	out.Warnings = append(mergeWarnings(runs, machines), clocks.said()...)
 	out.Names = mergeNames(runs)
-	if out.Recording = mergeRecordings(runs); out.Recording != nil && clocks.together() {
-		out.Recording.ClockOffset, out.Recording.Since1970 = 0, true
+	if out.Recording = mergeRecordings(runs); out.Recording != nil {
+		clocks.note(out.Recording, runs)
 	}
 	return out, nil
 }
@@ -211,7 +212,7 @@ func mergeTable(name string, runs []*Run, hosts bool, clocks *clocks) (*table.Ta
 			continue
 		}
 		if clocks.together() {
-			t = t.Shifted(r.Recording.ClockOffset, samples.Time, "end")
+			t = t.Shifted(clocks.behind(i, r), samples.Time, "end")
 		}
 		parts = append(parts, t)
 		ranks = append(ranks, int32(r.rank(i)))
@@ -296,51 +297,6 @@ func repeated[T table.Fixed](parts []*table.Table, values []T) ([]T, *table.Spil
 		}
 	}
 	return g.Values()
-}
-
-// clocks is whether the clocks of several hosts can be brought together: by the time
-// of day, if every run says that. One that does not would lie decades away from the
-// others.
-type clocks struct {
-	hosts   int   // 1: there is one clock
-	unknown []int // ranks that say no time of day
-}
-
-func clocksOf(runs []*Run, machines *cluster) *clocks {
-	c := &clocks{hosts: max(1, len(machines.hosts))}
-	timed := false
-	for i, r := range runs {
-		if t := r.Table(samples.Table); t == nil || t.Column(samples.Time) == nil {
-			continue
-		}
-		timed = true
-		if d := r.Recording; d == nil || d.ClockOffset == 0 && !d.Since1970 {
-			c.unknown = append(c.unknown, r.rank(i))
-		}
-	}
-	if !timed {
-		c.hosts = 1
-	}
-	return c
-}
-
-func (c *clocks) together() bool { return c.hosts > 1 && len(c.unknown) == 0 }
-
-// clocksOfHosts begins what is said of clocks.
-const clocksOfHosts = "the clocks of the "
-
-func (c *clocks) said() []string {
-	switch {
-	case c.hosts == 1:
-		return nil
-	case c.together():
-		return []string{fmt.Sprintf(clocksOfHosts+"%d hosts are brought together by their times of day; how far those differ is not known", c.hosts)}
-	}
-	says := "say"
-	if len(c.unknown) == 1 {
-		says = "says"
-	}
-	return []string{fmt.Sprintf(clocksOfHosts+"%d hosts are not brought together, because %s %s no time of day: times of different hosts do not compare", c.hosts, ranksText(c.unknown), says)}
 }
 
 // mergeRecordings adds up what the recordings say; nil unless all say something.

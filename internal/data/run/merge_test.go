@@ -29,7 +29,7 @@ func TestMerge(t *testing.T) {
 	b := ranked(t, "one", `{"blocked":"0","cpus":2}`, 0, 1000, 4)
 	a.Names = "allocation at heat.c:57 is u double[8]\nallocation at heat.c:58 is v double[8]\n"
 	b.Names = "allocation at heat.c:57 is u double[8]\nallocation at heat.c:58 is w double[8]"
-	got, err := Merge([]*Run{a, b})
+	got, err := Merge([]*Run{a, b}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestMerge(t *testing.T) {
 	// Another host has another clock, and may be another machine.
 	c := ranked(t, "two", `{"cpus":4}`, 1, 500, 506)
 	c.Warnings = nil
-	if got, err = Merge([]*Run{a, c}); err != nil {
+	if got, err = Merge([]*Run{a, c}, nil); err != nil {
 		t.Fatal(err)
 	}
 	samples = got.Table("samples")
@@ -63,7 +63,7 @@ func TestMerge(t *testing.T) {
 		t.Error(err)
 	}
 	c.Kind = kind.Trace
-	if _, err := Merge([]*Run{a, c}); err == nil {
+	if _, err := Merge([]*Run{a, c}, nil); err == nil {
 		t.Error("a trace was merged with samples")
 	}
 }
@@ -82,7 +82,7 @@ func TestMergeClocks(t *testing.T) {
 	one, two, three := func() *Run { return ranked(t, "one", "{}", 0, 1000, 5, 6) }, func() *Run { return ranked(t, "two", "{}", 1, 500, 506) }, func() *Run { return ranked(t, "three", "{}", 2, 2000, 1) }
 	merge := func(runs ...*Run) *Run {
 		t.Helper()
-		r, err := Merge(runs)
+		r, err := Merge(runs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +116,11 @@ func TestMergeClocks(t *testing.T) {
 
 // A run that was merged before has its ranks already; the others get theirs.
 func TestMergeAgain(t *testing.T) {
-	before, err := Merge([]*Run{ranked(t, "one", "{}", 4, 0, 1), ranked(t, "one", "{}", 7, 0, 2, 3)})
+	before, err := Merge([]*Run{ranked(t, "one", "{}", 4, 0, 1), ranked(t, "one", "{}", 7, 0, 2, 3)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Merge([]*Run{ranked(t, "one", "{}", 2, 0, 5), before, ranked(t, "two", "{}", 9, 0, 6)})
+	got, err := Merge([]*Run{ranked(t, "one", "{}", 2, 0, 5), before, ranked(t, "two", "{}", 9, 0, 6)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestMergeComparesHardware(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Merge([]*Run{ranked(t, "vm", one, 0, 0, 1), ranked(t, "vm", tt.other, 1, 0, 2)})
+			got, err := Merge([]*Run{ranked(t, "vm", one, 0, 0, 1), ranked(t, "vm", tt.other, 1, 0, 2)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,13 +172,13 @@ func TestMergeMachines(t *testing.T) {
 	of := func(host, tree string, rank int) *Run {
 		return ranked(t, host, strings.Replace(tree, "%", host, 1), rank, 0, 1)
 	}
-	before, err := Merge([]*Run{of("b", plain, 1), of("c", wide, 2)})
+	before, err := Merge([]*Run{of("b", plain, 1), of("c", wide, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bare := of("e", plain, 5)
 	bare.Tree = nil
-	got, err := Merge([]*Run{of("a", plain, 0), before, of("d", plain, 4), of("d", wide, 6), bare})
+	got, err := Merge([]*Run{of("a", plain, 0), before, of("d", plain, 4), of("d", wide, 6), bare}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,26 +242,34 @@ func (a *Archive) Events(id uint64) (*EventReader, error) {
 		return r, nil
 	}
 	r.s = s
-	return r, a.readLocal(r, name, short)
+	r.local, err = a.local(name, a.Warnings)
+	r.clock.clocks = r.local.clocks
+	return r, err
 }
 
-// readLocal reads the location's own definitions, if there are any.
-func (a *Archive) readLocal(r *EventReader, name, short string) error {
+// local reads the location's own definitions, if there are any.
+func (a *Archive) local(name string, w *Warnings) (local, error) {
 	data, err := readFile(filepath.Join(a.base, name+".def"), 0, nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return local{}, nil
 	}
 	if err != nil {
-		return err
+		return local{}, err
 	}
-	s, err := newStream(short+".def", data, a.Anchor.DefinitionChunk)
+	short := filepath.Base(a.base) + "/" + name + ".def"
+	s, err := newStream(short, data, a.Anchor.DefinitionChunk)
 	if err != nil {
-		a.Warnings.Add("local definitions cannot be read: "+withoutFile(err, short+".def"), short+".def")
-		return nil
+		w.Add("local definitions cannot be read: "+withoutFile(err, short), short)
+		return local{}, nil
 	}
-	r.local = readLocal(s, a.Warnings)
-	r.clock.clocks = r.local.clocks
-	return nil
+	return readLocal(s, w), nil
+}
+
+// Clock is the clock of a location. What is damaged in it is counted where its events
+// are read.
+func (a *Archive) Clock(id uint64) (*LocationClock, error) {
+	l, err := a.local(strconv.FormatUint(id, 10), &Warnings{})
+	return &LocationClock{corrector{clocks: l.clocks}}, err
 }
 
 // withoutFile drops the file name that starts an error, because the warning

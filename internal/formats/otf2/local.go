@@ -195,3 +195,20 @@ func (k *corrector) at(t uint64) uint64 {
 	drift := math.RoundToEven(slope * float64(int64(t-a.time)))
 	return t + uint64(a.offset) + uint64(int64(drift))
 }
+
+// LocationClock is a location's own clock beside the global one, as the recorder
+// measured them.
+type LocationClock struct{ of corrector }
+
+// Measured is the stretch of the location's own time between the first and the last
+// measurement; ok is false if there were fewer than two.
+func (c *LocationClock) Measured() (from, to uint64, ok bool) {
+	n := len(c.of.clocks)
+	if n < 2 {
+		return 0, 0, false
+	}
+	return c.of.clocks[0].time, c.of.clocks[n-1].time, true
+}
+
+// Behind is what to add to a time of the location to get the global one.
+func (c *LocationClock) Behind(t uint64) int64 { return int64(c.of.at(t) - t) }
