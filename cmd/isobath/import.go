@@ -29,11 +29,13 @@ func newImport() *cobra.Command {
 hardware topology and the source files, which opens in milliseconds.
 
 Several files or runs become one, with a column that says the rank each sample
-is from: the rank a recording knows, or the place on the command line.
+is from: the rank a recording knows, or the place on the command line. A folder
+of runs stands for all of them.
 
 A message trace among them is kept with the samples. If both are of the same
 ranks and clock, as 'isobath record' and 'isobath record --mpi' write them, the
-page shows what the memory did while a rank was late.
+page shows what the memory did while a rank was late. Its messages tell the
+clocks of several hosts apart; without it their times of day do.
 
 With --engine the run is kept in ClickHouse instead of a folder, under the name
 that the address or -o says; see 'isobath help engine'. A second import of the
@@ -41,11 +43,16 @@ same run changes nothing, and one that was interrupted starts anew.`,
 		Example: `  isobath import mitos_1636037395 -o heat.isobath
   isobath import samples.csv --map cpu=core --map latency=cost --topology node.xml -o a.isobath
   isobath import rank*.isobath -o all.isobath
+  isobath import nodes/ -o all.isobath --salvage
   isobath import halo.otf2 rank*.isobath -o both.isobath`,
 		Args: oneOrMore,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" && len(args) == 1 {
 				out = defaultRun(args[0])
+			}
+			args, err := dataset.Members(args, out)
+			if err != nil {
+				return err
 			}
 			if cmd.Flags().Changed("engine") && engine == "" { // a variable that was not set
 				return usagef("--engine names no address; see 'isobath help engine'")

@@ -84,6 +84,58 @@ func TestRecordMessagesAndSamples(t *testing.T) {
 	}
 }
 
+// TestRecordOnHosts has a launcher start recorders on two hosts, which are two by their
+// names: each leaves the samples of its rank, the messages tell their clocks, and a
+// folder of all that becomes one run.
+func TestRecordOnHosts(t *testing.T) {
+	launcher, mpicc := test.Peer(t, "mpirun.openmpi", "openmpi-bin"), test.Peer(t, "mpicc.openmpi", "libopenmpi-dev")
+	unshare := test.Peer(t, "unshare", "util-linux")
+	if os.Geteuid() != 0 {
+		t.Skip("only root may give processes a host name of their own")
+	}
+	r := newRecorder(t)
+	program := r.buildMPI(mpicc, "strided")
+	nodes := filepath.Join(r.dir, "nodes")
+	if err := os.Mkdir(nodes, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := r.underMPI("record", "--mpi", "-o", "app.otf2", "--", launcher, "-n", "4",
+		unshare, "--uts", "sh", "-c", `hostname "node$((OMPI_COMM_WORLD_RANK / 2))" && exec "$@"`, "sh", r.isobath, "record", "--rate", "4000", "--", program, "2")
+	cmd.Dir, cmd.SysProcAttr = nodes, nil // names of hosts are root's
+	cmd.Env = append(cmd.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := filepath.Join(r.dir, "all.isobath")
+	if out, err := r.command("import", nodes, "-o", path).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, samples := r.open(path)
+	r.ranksOf(samples)
+	host, rank := samples.Column("host"), samples.Column("rank")
+	for i := range samples.Rows() {
+		if want := map[string]string{"0": "node0", "1": "node0", "2": "node1", "3": "node1"}[rank.Text(i)]; host.Text(i) != want {
+			t.Fatalf("rank %s ran on %s, want %s", rank.Text(i), host.Text(i), want)
+		}
+	}
+	all := strings.Join(got.Warnings, "\n")
+	if !strings.Contains(all, "the clocks of the 2 hosts are brought together by the messages of the trace") {
+		t.Errorf("clocks: %s", all)
+	}
+	// By that clock the program computed while its messages were recorded.
+	tr, err := trace.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	time, function := samples.Column("time"), samples.Column("function")
+	for i := range samples.Rows() {
+		if at := int64(time.Base + uint64(time.Float(i)) - tr.Origin); function.Text(i) == "by_columns" && (at < tr.First || at > tr.First+tr.SpanNS()) {
+			t.Fatalf("a sample at %d ns, messages from %d on for %d ns", at, tr.First, tr.SpanNS())
+		}
+	}
+}
+
 // ranksOf checks the rank of every sample of the program's two functions, of which
 // one is rank 2's alone.
 func (r *recorder) ranksOf(samples *table.Table) {
