@@ -29,8 +29,10 @@ func inOrder(d query.Data, axis string, selected table.Bits) []int {
 
 // TestCondense compares the groups that two shards make with a look at every row.
 func TestCondense(t *testing.T) {
-	servers := clickhousetest.Start(t, 2)
-	s := dial(t, servers[0].Address(""))
+	checkCondense(t, dial(t, clickhousetest.Start(t, 2)[0].Address("")))
+}
+
+func checkCondense(t *testing.T, s *Server) {
 	for _, rows := range []int{0, 3000} {
 		d := enginetest.Data(rand.New(rand.NewPCG(17, uint64(rows))), rows)
 		e := stored(t, s, fmt.Sprintf("condensed%d", rows), d)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/kind"
@@ -35,6 +37,7 @@ func dial(t *testing.T, address string) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
+	s.entry.http.Transport = &understood{s.entry.http.Transport, t} // of all shards
 	return s
 }
 
@@ -55,8 +58,10 @@ func stored(t *testing.T, s *Server, name string, d query.Data) *Engine {
 
 // TestConformance asks two shards what the kernel is asked, and gets its answers.
 func TestConformance(t *testing.T) {
-	servers := clickhousetest.Start(t, 2)
-	s := dial(t, servers[0].Address(""))
+	checkConformance(t, dial(t, clickhousetest.Start(t, 2)[0].Address("")))
+}
+
+func checkConformance(t *testing.T, s *Server) {
 	for _, rows := range []int{0, 1, 65, 1000, 5000} {
 		for seed := range uint64(2) {
 			t.Run(fmt.Sprintf("rows=%d/seed=%d", rows, seed), func(t *testing.T) {
@@ -138,8 +143,10 @@ func TestDrag(t *testing.T) {
 
 // A brush that cuts through a bin, and what cannot be added up, are asked as before.
 func TestDragBeyondCube(t *testing.T) {
-	servers := clickhousetest.Start(t, 1)
-	s := dial(t, "clickhouse://"+servers[0].Host()+"/default")
+	checkDragBeyondCube(t, dial(t, "clickhouse://"+clickhousetest.Start(t, 1)[0].Host()+"/default"))
+}
+
+func checkDragBeyondCube(t *testing.T, s *Server) {
 	r := rand.New(rand.NewPCG(7, 8))
 	d := enginetest.Data(r, 1000)
 	want := kernel.New(d, kernel.Options{})
@@ -167,6 +174,35 @@ func TestDragBeyondCube(t *testing.T) {
 		for _, brush := range drags(t, e, axis) {
 			q.Where = brush
 			enginetest.Check(t, t.Context(), d, q, want, e)
+		}
+	}
+}
+
+// TestUsualBins: axes as they are usually divided are asked by the bins that are kept
+// with the rows, and others by their edges.
+func TestUsualBins(t *testing.T) {
+	s := dial(t, "clickhouse://"+clickhousetest.Start(t, 1)[0].Host()+"/default")
+	e := stored(t, s, "run", enginetest.Data(rand.New(rand.NewPCG(3, 5)), 2000))
+	heard := &overheard{RoundTripper: s.entry.http.Transport}
+	s.entry.http.Transport = heard
+	usual := &query.Request{Axes: screen(nil).Axes, Pairs: screen(nil).Pairs}
+	other := &query.Request{Axes: []query.Axis{{Column: "latency", Bins: 7}}}
+	for _, q := range []*query.Request{usual, other, usual, other} { // axes are divided first
+		heard.statements = nil
+		if _, err := e.Answer(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(heard.statements, "\n")
+		for _, axis := range q.Axes {
+			f, err := e.form(axis.Column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bins := regexp.MustCompile(`\b` + f.bins() + `\b`).MatchString(all)
+			values := regexp.MustCompile(`\b` + f.value() + `\b`).MatchString(all)
+			if len(heard.statements) < 2 || (q == usual) != bins || (q == other) != values {
+				t.Errorf("%s in %d bins, by bins %v, by values %v: %s", axis.Column, axis.Bins, bins, values, all)
+			}
 		}
 	}
 }

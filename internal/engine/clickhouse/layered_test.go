@@ -37,8 +37,10 @@ func (o *overheard) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestWholeKept selects on pages that were shown before: what no selection changes is
 // not asked again, and the answers are those of the kernel.
 func TestWholeKept(t *testing.T) {
-	servers := clickhousetest.Start(t, 2)
-	s := dial(t, servers[0].Address(""))
+	checkWholeKept(t, dial(t, clickhousetest.Start(t, 2)[0].Address("")))
+}
+
+func checkWholeKept(t *testing.T, s *Server) {
 	r := rand.New(rand.NewPCG(9, 10))
 	d := enginetest.Data(r, 3000)
 	want := kernel.New(d, kernel.Options{})

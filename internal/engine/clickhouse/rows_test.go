@@ -13,8 +13,10 @@ import (
 
 // TestInRows compares rows in pieces with the same rows at once.
 func TestInRows(t *testing.T) {
-	servers := clickhousetest.Start(t, 2)
-	s := dial(t, servers[0].Address(""))
+	checkInRows(t, dial(t, clickhousetest.Start(t, 2)[0].Address("")))
+}
+
+func checkInRows(t *testing.T, s *Server) {
 	d := enginetest.Data(rand.New(rand.NewPCG(3, 4)), 3000)
 	e := stored(t, s, "rows", d)
 	where, err := query.Parse("cpu < 40", d.Table)
