@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/isobath/isobath/internal/base/test"
 )
@@ -35,8 +36,8 @@ func withCommand(row func(ctx context.Context, dir, program string) ([]Result, e
 }
 
 // buildGo builds one of our programs.
-func buildGo(ctx context.Context, source, program string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, source)
+func buildGo(ctx context.Context, source, program string, flags ...string) error {
+	build := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", program}, flags, []string{source})...)
 	build.Dir = test.Root()
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)

@@ -63,15 +63,15 @@ func manyHosts(ctx context.Context, dir, program string) ([]Result, error) {
 	}, nil
 }
 
-// storedSame asks verbs of as many hosts in a folder and in ClickHouse, by the test that
-// make test has with fewer.
+// storedSame asks verbs and the routes of the page about as many hosts in a folder and in
+// ClickHouse, by the tests that make test has with fewer.
 func storedSame(ctx context.Context, hosts int) (Result, error) {
 	r := Result{Name: "hosts-256-clickhouse-same", Peer: 1, Unit: "all", Versus: "answers of a folder", Bar: 1, AtLeast: true}
 	if _, err := exec.LookPath("clickhouse-server"); err != nil {
 		r.Skipped = "clickhouse-server is not installed"
 		return r, nil
 	}
-	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-run", "^TestStoredAnswers$", "-timeout", "20m", "./cmd/isobath")
+	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-run", "^(TestStoredAnswers|TestStoredRoutes)$", "-timeout", "20m", "./cmd/isobath", "./internal/app/server")
 	c.Dir = test.Root()
 	c.Env = append(os.Environ(), "ISOBATH_STORED_HOSTS="+strconv.Itoa(hosts))
 	out, err := c.CombinedOutput()

@@ -38,4 +38,5 @@ var rows = []Row{
 	{"ab", overhead},
 	{"align", aligning},
 	{"study", withCommand(studies)},
+	{"size", inFolder(programSize)},
 }

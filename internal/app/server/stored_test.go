@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,7 +138,14 @@ var apartFromOthers = []string{"DELETE runs/{id}", "GET runs/{id}", "POST runs/{
 func TestStoredRoutes(t *testing.T) {
 	servers := clickhousetest.Start(t, 2)
 	dir := t.TempDir()
-	paths, err := synth.WriteHosts(t.Context(), dir, 5, 300)
+	hosts := 5
+	if text := os.Getenv("ISOBATH_STORED_HOSTS"); text != "" { // make bench has 256
+		var err error
+		if hosts, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths, err := synth.WriteHosts(t.Context(), dir, hosts, 300)
 	if err != nil {
 		t.Fatal(err)
 	}
