@@ -274,10 +274,11 @@ func textOf(c *table.Column, i int) string {
 	return c.Text(i)
 }
 
-// objectOf is the name without the thread of a stack.
+// objectOf is the name without the thread of a stack, and of a file as if no variable
+// had its name.
 func objectOf(symbol string) string {
 	if strings.HasPrefix(symbol, "stack") {
 		return "stack"
 	}
-	return symbol
+	return strings.TrimSuffix(symbol, " (file)")
 }

@@ -220,7 +220,7 @@ static const struct { const char *name; void (*run)(long); long rounds; } kernel
 	{"tree_find", tree_find, 500000}, {"hash_open", hash_open, 6000000}, {"hash_chained", hash_chained, 1500000}, {"search_binary", search_binary, 700000}, {"union_find", union_find, 1000000},
 	{"gather_serial", gather_serial, 6000000}, {"scatter", scatter, 12000000}, {"modify", modify, 12000000}, {"sum_row", sum_row, 40}, {"sum_column", sum_column, 6}, {"triad", triad, 40},
 	{"copy_loop", copy_loop, 60}, {"fill_loop", fill_loop, 40}, {"stencil", stencil, 40}, {"short_loops", short_loops, 5000000}, {"sparse", sparse, 3}, {"histogram", histogram, 4},
-	{"rep_movsb", rep_movsb, 120}, {"rep_stosq", rep_stosq, 60}, {"rep_short", rep_short, 8000000}, {"rep_gather", rep_gather, 8000000}, {"lib_memcpy", lib_memcpy, 120}, {"lib_memset", lib_memset, 200}, {"lib_memchr", lib_memchr, 120},
+	{"rep_movsb", rep_movsb, 120}, {"rep_stosq", rep_stosq, 60}, {"rep_short", rep_short, 8000000}, {"rep_gather", rep_gather, 8000000}, {"lib_memcpy", lib_memcpy, 120}, {"lib_memset", lib_memset, 200}, {"lib_memchr", lib_memchr, 400},
 	{"generated", generated, 6000000}, {"generated_index", generated_index, 6000000}, {"generated_sweep", generated_sweep, 60}, {"chase_xor", chase_xor, 6000000},
 	{"hash_two", hash_two, 6000000}, {"tree_wide", tree_wide, 4000000}, {"tree_heap", tree_heap, 4000000}, {"bitmap", bitmap, 8000000},
 	{"rep_scasb", rep_scasb, 200}, {"rep_cmpsb", rep_cmpsb, 200}, {"lods", lods, 40},
