@@ -734,6 +734,9 @@ func TestRecordInterruptedAlone(t *testing.T) {
 // A program for which Ctrl-C is ignored, as for what a script runs behind it, has it
 // ignored when it is recorded.
 func TestRecordIgnoredInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records a living program")
+	}
 	r := newRecorder(t)
 	const program = `sh -c 'kill -INT $$; echo went on; exit 3'`
 	for _, kind := range []string{"", r.isobath + " record -o ignored.isobath -- "} {

@@ -312,6 +312,9 @@ func TestStressConfinedBefore(t *testing.T) {
 // A log that is full ends, and what is allocated from then on has no name: not even
 // that of what was in its place before.
 func TestFullLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a log of a million entries")
+	}
 	r := stress(t, nil, compile(t, "full.c"))
 	if len(r.logs) != 1 || r.status.ExitStatus() != 6 {
 		t.Fatalf("%d logs, status %#x", len(r.logs), r.status)

@@ -198,6 +198,9 @@ int main() { region(); return 0; }
 
 // Loads whose value nobody uses are references too, whatever records them.
 func TestUnusedLoads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records a program three times")
+	}
 	test.Peer(t, "qemu-x86_64", "qemu-user")
 	test.Peer(t, "valgrind", "valgrind")
 	file := filepath.Join(t.TempDir(), "unused.cpp")
