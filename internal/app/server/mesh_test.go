@@ -27,7 +27,7 @@ import (
 )
 
 // demoMeshServer shows the built-in run; path is that of its mesh.
-func demoMeshServer(t *testing.T) (s *Server, run *frame.Run, path string) {
+func demoMeshServer(t testing.TB) (s *Server, run *frame.Run, path string) {
 	t.Helper()
 	runs, err := NewLoader(dataset.Options{}).Demo(t.Context())
 	if err != nil {

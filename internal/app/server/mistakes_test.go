@@ -158,6 +158,45 @@ func TestMistakesAreTheClients(t *testing.T) {
 	}
 }
 
+// FuzzBodies sends any body to every route that a viewer may ask of samples, a mesh
+// or messages: an answer, or a refusal with a sentence. Cycles take seconds, and are
+// left to TestMistakesAreTheClients.
+func FuzzBodies(f *testing.F) {
+	type asked struct {
+		server *Server
+		id     string
+	}
+	mesh, meshRun, _ := demoMeshServer(f)
+	trace, traceRun, _ := haloServer(f)
+	of := map[string]asked{"memory": {newTestServer(f, nil), "six"}, "mesh": {mesh, meshRun.ID}, "messages": {trace, traceRun}}
+	var routes []frame.Route
+	for _, r := range mesh.Table() {
+		if r.Takes != nil && r.Access == frame.Viewer && of[r.Kind].server != nil {
+			routes = append(routes, r)
+		}
+	}
+	for i := range routes {
+		for k, body := range mistakes(reflect.TypeOf(routes[i].Takes)) {
+			if k%5 == 0 {
+				f.Add(uint(i), body)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint, body string) {
+		route := routes[which%uint(len(routes))]
+		at := of[route.Kind]
+		m := mistaken{route.Method, prefix + strings.NewReplacer("{id}", at.id, "{link}", "none").Replace(route.Path), body}
+		w := m.ask(at.server)
+		if w.Code < 400 {
+			return
+		}
+		var failure frame.Failure
+		if err := json.Unmarshal(w.Body.Bytes(), &failure); w.Code >= 500 || err != nil || failure.Error == "" {
+			t.Errorf("%s %s with %.300q: %d %s", m.method, m.path, body, w.Code, w.Body)
+		}
+	})
+}
+
 // Every answer to POST and PUT has a type, or none at all by intention.
 func TestAnswersAreTyped(t *testing.T) {
 	s := newTestServer(t, nil)

@@ -24,7 +24,7 @@ import (
 const testToken = "0123456789abcdefghijkl"
 
 // newTestServer returns a server with one run of six samples, id "six".
-func newTestServer(t *testing.T, change func(*Options)) *Server {
+func newTestServer(t testing.TB, change func(*Options)) *Server {
 	t.Helper()
 	opt := Options{
 		Version: "test", Token: testToken, Index: "index.html",

@@ -18,7 +18,7 @@ import (
 )
 
 // haloServer serves a simulated trace whose rank 4 is 2 ms late in iteration 3.
-func haloServer(t *testing.T) (s *Server, id, path string) {
+func haloServer(t testing.TB) (s *Server, id, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "halo.otf2")
 	p, err := mpiprog.New(path, 9)
