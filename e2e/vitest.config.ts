@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { ownTemporaryFolder } from './temporary';
+import { ownTemporaryFolder } from './temporary.ts';
 
 ownTemporaryFolder();
 
