@@ -58,7 +58,7 @@ func New(d query.Data, o Options) *Engine {
 		nothing:    table.NewBits(d.Table.Rows()),
 		coded:      map[string]query.Axis{},
 	}
-	e.share.Bound(2 * e.cubeRoom())
+	e.share.Bound(e.cubeRoom() * 3 / 2)
 	return e
 }
 

@@ -210,7 +210,7 @@ func TestKeptIsBoundedByData(t *testing.T) {
 		}
 		most = max(most, room.Used())
 	}
-	if limit := int64(2*(16<<20) + 2*8*rows*len(d.Table.Columns())); most > limit || most < limit/2 {
+	if limit := int64(16<<20+8*rows*len(d.Table.Columns())) * 3 / 2; most > limit || most < limit/2 {
 		t.Errorf("%d bytes are kept of %d rows and %d columns, at most %d are wanted", most, rows, len(d.Table.Columns()), limit)
 	}
 }
