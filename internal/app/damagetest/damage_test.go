@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -222,6 +223,31 @@ func TestDamage(t *testing.T) {
 	t.Logf("%d damaged inputs of %d specimens, %d findings", made, len(all), found)
 	if made < len(all)*20 {
 		t.Errorf("only %d attempts in the time there was", made)
+	}
+}
+
+// mended are attempts that once broke a bound.
+var mended = []struct {
+	specimen string
+	attempt  int
+}{
+	{"zstd.arrow", 920010687},  // a column with more values than its batch has rows: hours
+	{"lz4.parquet", 920021506}, // a text of a gigabyte, by its length
+}
+
+func TestMended(t *testing.T) {
+	all, err := corpus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mended {
+		which := slices.IndexFunc(all, func(s *specimen) bool { return s.name == m.specimen })
+		w := start(t)
+		findings, _, _ := w.batch(which, m.attempt, 1)
+		for _, text := range findings {
+			t.Errorf("%s, attempt %d: %s", m.specimen, m.attempt, text)
+		}
+		w.stop()
 	}
 }
 

@@ -77,6 +77,9 @@ func parse(ctx context.Context, data []byte, opt *foreign.Options) (out *foreign
 			return nil, fmt.Errorf("%d rows in a file of %d bytes", rows, len(data))
 		}
 		for i, b := range builders {
+			if n := int64(batch.Column(i).Len()); n != batch.NumRows() { // what a column says of itself
+				return nil, fmt.Errorf("not a readable Arrow file: column %s has %d values in a batch of %d rows", r.Schema().Field(i).Name, n, batch.NumRows())
+			}
 			if b != nil {
 				b.append(batch.Column(i))
 			}

@@ -63,6 +63,9 @@ type walk struct {
 // pages walks the headers from one place of the file to another.
 func (w *walk) pages(codec format.CompressionCodec, from, end int64) error {
 	for from < end {
+		if err := checkHeader(w.r, from, end); err != nil {
+			return fmt.Errorf("header of a page at byte %d: %w", from, err)
+		}
 		counted := &counting{r: bufio.NewReaderSize(io.NewSectionReader(w.r, from, end-from), 1<<10)}
 		var header format.PageHeader
 		compact := thrift.CompactProtocol{}

@@ -57,6 +57,9 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options)
 			out, err = nil, fmt.Errorf("not a readable Parquet file: %v", r)
 		}
 	}()
+	if err := checkFooter(r, size); err != nil {
+		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
+	}
 	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
