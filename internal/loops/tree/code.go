@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -109,4 +110,12 @@ func (c *code) basicAt(pc uint64) int32 {
 		return -1
 	}
 	return int32(i)
+}
+
+func (b *build) instructionAt(pc uint64) *instruction {
+	i, ok := slices.BinarySearchFunc(b.instructions, pc, func(in instruction, pc uint64) int { return cmp.Compare(in.PC, pc) })
+	if !ok {
+		return nil
+	}
+	return &b.instructions[i]
 }

@@ -356,3 +356,37 @@ func (m *matcher) unmarked() {
 		}
 	}
 }
+
+// holdsPart reports whether an instruction of a basic stands in a part of the
+// text.
+func (b *build) holdsPart(id int32, in func(position) bool) bool {
+	list := b.listing(id)
+	return slices.ContainsFunc(list, func(i instruction) bool { return in(positionOf(&i)) })
+}
+
+// innermostOf is the smallest statement around a position; -1 if none is.
+func (f *forest) innermostOf(p position) int32 {
+	best := int32(-1)
+	for id := range f.statements {
+		if st := &f.statements[id]; st.file == p.file && st.whole().contains(p.at) && (best < 0 || f.statements[best].at < st.at) {
+			best = int32(id)
+		}
+	}
+	return best
+}
+
+// inStatement reports whether one statement lies inside another.
+func (b *build) inStatement(inner, outer int32) bool {
+	x, y := b.statements[inner].whole(), b.statements[outer].whole()
+	return inner != outer && b.statements[inner].file == b.statements[outer].file && y.from <= x.from && x.to <= y.to
+}
+
+// hasLoop reports whether a statement has a loop of the code inside another.
+func (f *forest) hasLoop(around, st int32) bool {
+	for l := range f.loops {
+		if f.loops[l].statement == st && (around < 0 || int32(l) != around && f.contains(around, int32(l))) {
+			return true
+		}
+	}
+	return false
+}

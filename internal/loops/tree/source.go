@@ -575,3 +575,12 @@ func lineLoops(file string, text []byte, what func(line string) (opens, closes b
 	}
 	return found
 }
+
+// lineOf returns a line of a text, trimmed; empty if there is none.
+func lineOf(text []byte, line int) string {
+	lines := strings.Split(string(text), "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[line-1])
+}

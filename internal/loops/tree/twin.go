@@ -276,3 +276,15 @@ func (o *oneHeader) holds(b int32, at func(position) bool) bool {
 		return p.line() > 0 && p.file == o.statements[o.inner].file && at(p)
 	})
 }
+
+// twinned reports whether a loop of a group has its header in common with one
+// around or inside it.
+func (b *build) twinned(gr *group) bool {
+	return slices.ContainsFunc(gr.machines, func(m int32) bool { return b.loops[m].twin || b.loopOf[b.loops[m].header] != m })
+}
+
+// unsure reports whether turns of a twin and of the loop around it cannot be told
+// apart.
+func (b *build) unsure(gr *group) bool {
+	return slices.ContainsFunc(gr.machines, func(m int32) bool { return b.loops[m].unsure })
+}

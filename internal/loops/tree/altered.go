@@ -1,0 +1,169 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/refs/flow"
+)
+
+// What the compiler did with the turns of a loop in its own code: copies, turns that
+// do nothing, ends that are tested early.
+
+// copied reports whether code that a turn of a statement runs also ran outside its
+// loops. What it reads, computes and tests first may have been moved out; what it
+// writes and calls is a copy of the turn.
+func (b *build) copied(gr *group) bool {
+	st := &b.statements[gr.statement]
+	inside := b.inLoops(gr)
+	acts := func(in *instruction) bool {
+		p := positionOf(in)
+		return (in.Stores || in.Ending == flow.Call) && p.file == st.file && p.column() > 0 && st.body.contains(p.at)
+	}
+	for id := range b.basics {
+		if b.owner[id] != gr.function || inside[int32(id)] {
+			continue
+		}
+		list := b.listing(int32(id))
+		for i := range list {
+			if acts(&list[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// repeats reports whether a way around a loop, without an inner one, passes the
+// same place that writes, or that reads for the same test of its end, in two basics:
+// the compiler put copies of a turn one behind the other.
+func (b *build) repeats(gr *group) bool {
+	for _, m := range gr.machines {
+		type access struct {
+			at, test position
+			length   int // parts of one condition may have one position, and differ in this
+		}
+		places := map[access][]int32{}
+		for _, id := range b.loops[m].blocks {
+			if b.loopOf[id] != m {
+				continue
+			}
+			test, ends := b.forest.branch(id)
+			ends = ends && b.basics[id].ending == flow.Branch && b.leaves(m, id)
+			list := b.listing(id)
+			for i := range list {
+				a := access{at: positionOf(&list[i])}
+				if !list[i].Stores {
+					a.test = test
+					if b.test[id] {
+						a.length = len(list)
+					}
+				}
+				if (list[i].Stores || list[i].Loads && ends) && a.at.column() > 0 && !slices.Contains(places[a], id) {
+					places[a] = append(places[a], id)
+				}
+			}
+		}
+		for _, at := range places {
+			if len(at) > 1 && b.oneAfterOther(m, at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oneAfterOther reports whether one of some basics of a loop is reached from
+// another in the same turn.
+func (b *build) oneAfterOther(m int32, basics []int32) bool {
+	l := &b.loops[m]
+	for _, from := range basics {
+		seen := map[int32]bool{l.header: true}
+		for todo := []int32{from}; len(todo) > 0; todo = todo[1:] {
+			for _, e := range b.forest.next[todo[0]] {
+				if seen[e.to] || !slices.Contains(l.blocks, e.to) {
+					continue
+				}
+				if slices.Contains(basics, e.to) {
+					return true
+				}
+				seen[e.to] = true
+				todo = append(todo, e.to)
+			}
+		}
+	}
+	return false
+}
+
+// idles reports whether a way leads once around a loop of a statement without
+// anything of the statement that a compiler has to keep: a reference or a call.
+// What only computes can be done for several turns at once, before the loop or
+// not at all.
+func (b *build) idles(gr *group) bool {
+	st := &b.statements[gr.statement]
+	kept := func(in instruction) bool {
+		p := positionOf(&in)
+		return (in.Loads || in.Stores || in.Unhooked || in.Ending == flow.Call) && p.file == st.file && st.whole().contains(p.at)
+	}
+	for _, m := range gr.machines {
+		l := &b.loops[m]
+		seen := map[int32]bool{}
+		for todo := []int32{l.header}; len(todo) > 0; todo = todo[1:] {
+			if seen[todo[0]] || slices.ContainsFunc(b.listing(todo[0]), kept) {
+				continue
+			}
+			seen[todo[0]] = true
+			for _, e := range b.forest.next[todo[0]] {
+				if e.to == l.header {
+					return true
+				}
+				if slices.Contains(l.blocks, e.to) {
+					todo = append(todo, e.to)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// leftEarly reports whether an endless loop is left by its first statements, of which the
+// code is not at the start of a turn: the compiler tests it at the end of the turn
+// before, and the last turn, which does nothing else, leaves no trace.
+func (b *build) leftEarly(gr *group) bool {
+	st := &b.statements[gr.statement]
+	if !st.endless {
+		return false
+	}
+	begin := func(p position) bool {
+		return p.file == st.file && slices.ContainsFunc(st.first, func(s span) bool { return s.contains(p.at) })
+	}
+	rest := func(p position) bool {
+		return p.file == st.file && (st.body.contains(p.at) || st.step.contains(p.at)) && !begin(p)
+	}
+	for _, m := range gr.machines {
+		l := &b.loops[m]
+		early := map[int32]bool{} // reached in a turn before anything else of the body
+		for todo := []int32{l.header}; len(todo) > 0; todo = todo[1:] {
+			if early[todo[0]] || !slices.Contains(l.blocks, todo[0]) || b.holdsPart(todo[0], rest) {
+				continue
+			}
+			early[todo[0]] = true
+			for _, e := range b.forest.next[todo[0]] {
+				if e.to != l.header {
+					todo = append(todo, e.to)
+				}
+			}
+		}
+		for _, id := range l.blocks {
+			p, ok := b.forest.branch(id)
+			if ok && b.loopOf[id] == m && b.basics[id].ending == flow.Branch && begin(p) && b.leaves(m, id) && !early[id] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leaves reports whether a way leads from a basic out of a loop.
+func (b *build) leaves(m, id int32) bool {
+	return slices.ContainsFunc(b.forest.next[id], func(e step) bool { return b.loopOf[e.to] < 0 || !b.contains(m, b.loopOf[e.to]) })
+}
