@@ -198,6 +198,16 @@ func (b *Binary) Column(addr uint64) int {
 	return r.column()
 }
 
+// Calls returns where the functions that the code at a link-time address was inlined
+// from are called, innermost first; nothing for code that was not inlined.
+func (b *Binary) Calls(addr uint64) []CallSite {
+	u := b.dwarf().unitAt(addr)
+	if u == nil {
+		return nil
+	}
+	return u.calls(addr)
+}
+
 // Function returns the addresses of a function by its readable name.
 func (b *Binary) Function(name string) (low, high uint64, err error) {
 	for i := range b.symbols.entries {

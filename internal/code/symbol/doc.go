@@ -16,6 +16,12 @@ type Frame struct {
 	Line     int    // 0 if unknown
 }
 
+// CallSite is where a function is called that was inlined there.
+type CallSite struct {
+	File         string
+	Line, Column int // 0 if unknown
+}
+
 // Location is what the code at an address belongs to.
 type Location struct {
 	// Frames has the innermost function first; those before the last were

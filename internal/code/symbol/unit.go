@@ -28,6 +28,7 @@ type scope struct {
 	low                uint64
 	parent             int32 // -1 for a function
 	callFile, callLine uint32
+	callColumn         uint32
 }
 
 // step says which scope is innermost from addr on; -1 is none.
@@ -277,6 +278,9 @@ func (w *walk) scope(e *dwarf.Entry, parent int32) (int32, error) {
 	if v, ok := e.Val(dwarf.AttrCallLine).(int64); ok && v >= 0 {
 		s.callLine = uint32(v)
 	}
+	if v, ok := e.Val(dwarf.AttrCallColumn).(int64); ok && v >= 0 {
+		s.callColumn = uint32(v)
+	}
 	for _, p := range ranges {
 		s.low = min(s.low, p[0])
 		if p[0] != 0 && p[0] < p[1] {
@@ -370,6 +374,21 @@ func (u *unit) scopeAt(addr uint64) int32 {
 		return -1
 	}
 	return u.code[k].scope
+}
+
+// calls returns where the functions that the code at an address was inlined from are
+// called, innermost first.
+func (u *unit) calls(addr uint64) (sites []CallSite) {
+	at := u.scopeAt(addr)
+	for range maxDepth {
+		if at < 0 || u.scopes[at].parent < 0 {
+			break
+		}
+		s := &u.scopes[at]
+		sites = append(sites, CallSite{u.file(s.callFile), int(s.callLine), int(s.callColumn)})
+		at = s.parent
+	}
+	return sites
 }
 
 // frames returns the calls at an address, innermost first.

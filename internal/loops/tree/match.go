@@ -84,10 +84,37 @@ func (m *matcher) loop(id int32) {
 	}
 	// A condition may be gone, because the compiler knew it or merged it with
 	// that of an inner loop.
-	if around := m.common(id); st < 0 || around >= 0 && m.around(around, st) && !m.enclosed(id, around) {
+	around := m.common(id)
+	if st < 0 && around >= 0 && m.testsByCall(id, around) {
+		st = around
+	}
+	if st < 0 || around >= 0 && m.around(around, st) && !m.enclosed(id, around) {
 		st, tested = around, around >= 0 && m.statements[around].endless
 	}
 	l.tested, l.statement, l.around = tested, st, -1
+}
+
+// testsByCall reports whether what leaves a loop or goes round is code of functions that
+// the condition of a statement calls and that were inlined there.
+func (m *matcher) testsByCall(id, st int32) bool {
+	return slices.ContainsFunc(m.loops[id].blocks, func(b int32) bool {
+		return m.loopOf[b] == id && m.basics[b].ending == flow.Branch && m.decides(id, b) && m.branchCalledBy(b, m.statements[st].cond, m.statements[st].file)
+	})
+}
+
+// branchCalledBy reports whether the instruction that ends a basic was inlined from a
+// call in a part of the text.
+func (m *matcher) branchCalledBy(b int32, part span, file string) bool {
+	list := m.listing(b)
+	return len(list) > 0 && calledIn(&list[len(list)-1], part, file)
+}
+
+// calledIn reports whether an instruction was inlined from a call in a part of the
+// text.
+func calledIn(in *flow.Instruction, part span, file string) bool {
+	return slices.ContainsFunc(in.Calls, func(c flow.Site) bool {
+		return c.File == file && c.Column > 0 && part.contains(place(c.Line, c.Column))
+	})
 }
 
 // shared settles loops that claim the statement of a loop inside them: they are
@@ -220,16 +247,18 @@ func (m *matcher) tests(b int32, s *statement) bool {
 	if s.endless || len(list) == 0 {
 		return false
 	}
+	called := true // all of it is of functions that the condition calls
 	for i := range list {
 		p := positionOf(&list[i])
-		if p.line() == 0 {
+		if p.line() == 0 || calledIn(&list[i], s.cond, s.file) {
 			continue
 		}
+		called = false
 		if p.file != s.file || !s.cond.covers(p) && (!s.head.covers(p) || s.step.covers(p) || s.init.covers(p)) {
 			return false
 		}
 	}
-	return m.basics[b].ending == flow.Branch || m.basics[b].ending == flow.Call || m.guessed
+	return called || m.basics[b].ending == flow.Branch || m.basics[b].ending == flow.Call || m.guessed
 }
 
 // guards finds the basics outside a statement's loops that test its condition

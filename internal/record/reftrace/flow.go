@@ -120,6 +120,9 @@ func (n *namer) instruction(pc uint64) flow.Instruction {
 	inner := l.Inner()
 	in.Place = refs.Place{Function: inner.Function, File: inner.File, Line: inner.Line}
 	in.Home, in.Column = l.Outer().Function, bin.Column(link)
+	for _, c := range bin.Calls(link) {
+		in.Calls = append(in.Calls, flow.Site(c))
+	}
 	if l.Start != 0 {
 		in.Function = l.Start + pc - link
 		if bin == n.own {

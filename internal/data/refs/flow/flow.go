@@ -67,6 +67,15 @@ type Instruction struct {
 	Element uint8
 	// Home is the name of the function that was not inlined.
 	Home string
+	// Calls are where the functions that it was inlined from are called, innermost
+	// first.
+	Calls []Site
+}
+
+// Site is a position in a source file.
+type Site struct {
+	File         string
+	Line, Column int
 }
 
 // Wide is the element of moves that do not say what they move.

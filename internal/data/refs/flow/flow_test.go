@@ -100,7 +100,7 @@ func TestTables(t *testing.T) {
 	want := &Trace{
 		Blocks: []refs.Range{{Low: 16, High: 20}, {Low: 20, High: 40}},
 		Code: []Instruction{
-			{PC: 16, Length: 4, Ending: Branch, Function: 16, Place: refs.Place{Function: "f", File: "a.c", Line: 3}, Column: 7, Home: "g"},
+			{PC: 16, Length: 4, Ending: Branch, Function: 16, Place: refs.Place{Function: "f", File: "a.c", Line: 3}, Column: 7, Home: "g", Calls: []Site{{"a.h", 9, 2}, {"a.c", 30, 11}}},
 			{PC: 20, Length: 3, Loads: true, Stores: true, Element: 4},
 			{PC: 23, Length: 4, Unhooked: true},
 		},

@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/run"
@@ -14,6 +16,7 @@ const (
 	BlockTable = "blocks"
 	CodeTable  = "instructions"
 	MarkTable  = "statements"
+	CallTable  = "inlined"
 )
 
 // HookedFormat is the format of runs of programs with compiler hooks.
@@ -44,25 +47,37 @@ func (t *Trace) Tables() ([]*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks, err := t.markTable()
-	return []*table.Table{events, blocks, code, marks}, err
+	marks, err := placed(MarkTable, t.Marks)
+	if err != nil {
+		return nil, err
+	}
+	var sites []Mark
+	for i := range t.Code {
+		for _, s := range t.Code[i].Calls {
+			sites = append(sites, Mark{t.Code[i].PC, s.File, s.Line, s.Column})
+		}
+	}
+	calls, err := placed(CallTable, sites)
+	return []*table.Table{events, blocks, code, marks, calls}, err
 }
 
-func (t *Trace) markTable() (*table.Table, error) {
-	n := len(t.Marks)
+// placed is a table of positions in the source by address.
+func placed(name string, marks []Mark) (*table.Table, error) {
+	n := len(marks)
 	ip, file, line, column := make([]uint64, n), make([]uint32, n), make([]int64, n), make([]int64, n)
 	files := table.NewInterner()
-	for i, m := range t.Marks {
+	for i, m := range marks {
 		ip[i], file[i], line[i], column[i] = m.PC, files.CodeString(m.File), int64(m.Line), int64(m.Column)
 	}
-	return table.New(MarkTable, []*table.Column{
+	return table.New(name, []*table.Column{
 		table.Addresses("ip", table.Derived, ip, nil), table.Categories("file", table.Derived, file, files.Names(), nil),
 		table.Ints("line", "", table.Derived, line, nil), table.Ints("column", "", table.Derived, column, nil)})
 }
 
-func (t *Trace) readMarks(marks *table.Table) error {
+// readPlaced reads such a table, which runs may be without.
+func readPlaced(marks *table.Table) (all []Mark, err error) {
 	if marks == nil {
-		return nil
+		return nil, nil
 	}
 	ip, err1 := addresses(marks, "ip")
 	line, err2 := numbers(marks, "line")
@@ -70,17 +85,32 @@ func (t *Trace) readMarks(marks *table.Table) error {
 	file := marks.Column("file")
 	for _, err := range []error{err1, err2, err3} {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if file == nil {
-		return fmt.Errorf("table %s has no files", marks.Name)
+		return nil, fmt.Errorf("table %s has no files", marks.Name)
 	}
 	for i := range ip {
-		t.Marks = append(t.Marks, Mark{ip[i], file.Text(i), int(line(i)), int(column(i))})
+		all = append(all, Mark{ip[i], file.Text(i), int(line(i)), int(column(i))})
 	}
-	return nil
+	return all, nil
 }
+
+// readCalls gives instructions where the functions they were inlined from are called.
+func (t *Trace) readCalls(calls *table.Table) error {
+	all, err := readPlaced(calls)
+	for _, c := range all {
+		i, found := slices.BinarySearchFunc(t.Code, c.PC, func(in Instruction, pc uint64) int { return cmp.Compare(in.PC, pc) })
+		if found && len(t.Code[i].Calls) < maxCalls {
+			t.Code[i].Calls = append(t.Code[i].Calls, Site{c.File, c.Line, c.Column})
+		}
+	}
+	return err
+}
+
+// maxCalls bounds the functions of a file that are inlined into one another.
+const maxCalls = 64
 
 // eventTable has the events of all threads, one thread after the other. The
 // block that ends a thread is -1.
@@ -171,10 +201,14 @@ func Read(r *run.Run) (*Trace, error) {
 	for i := range low {
 		t.Blocks = append(t.Blocks, refs.Range{Low: low[i], High: max(low[i], high[i])})
 	}
-	if err := t.readMarks(r.Table(MarkTable)); err != nil {
+	var err error
+	if t.Marks, err = readPlaced(r.Table(MarkTable)); err != nil {
 		return nil, err
 	}
-	return t, t.readCode(code)
+	if err := t.readCode(code); err != nil {
+		return nil, err
+	}
+	return t, t.readCalls(r.Table(CallTable))
 }
 
 func addresses(t *table.Table, name string) ([]uint64, error) {
