@@ -349,11 +349,11 @@ func (p *prover) run(st int32, variables map[string]int64, counts map[int32]map[
 	}
 	turns := uint64(0)
 	for {
-		limit, ok := c.limit(variables)
+		goes, ok := c.goesOn(v, variables)
 		if !ok {
 			return false
 		}
-		if !c.holds(v, limit) {
+		if !goes {
 			break
 		}
 		if *budget--; *budget < 0 || v < -maxValue || v > maxValue {

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/source"
@@ -33,10 +32,31 @@ type shape struct {
 
 // counted is the header of a loop that runs a variable from a value to a limit.
 type counted struct {
-	variable    string
-	from, limit expression
-	holds       func(v, limit int64) bool
-	next        func(v int64) int64
+	variable string
+	from     expression
+	tests    []limited // it goes on while all hold
+	next     func(v int64) int64
+}
+
+// limited is a comparison of the variable with a limit.
+type limited struct {
+	limit expression
+	holds func(v, limit int64) bool
+}
+
+// goesOn reports whether a turn follows with a value of the variable; known is false
+// where a limit is not.
+func (c *counted) goesOn(v int64, variables map[string]int64) (is, known bool) {
+	for _, t := range c.tests {
+		limit, ok := t.limit(variables)
+		if !ok {
+			return false, false
+		}
+		if !t.holds(v, limit) {
+			return false, true
+		}
+	}
+	return true, true
 }
 
 // expression is a whole number of loop variables; false if it is none.
@@ -50,6 +70,7 @@ const maxValue = 1<<31 - 1
 // keywords, so that those around others come first.
 func (s *scanner) shapes() {
 	constants := s.constants()
+	s.functions = s.plainFunctions()
 	for k := range s.found {
 		st := &s.found[k]
 		st.shape.parent = int32(s.enclosing(k))
@@ -185,7 +206,7 @@ func (s *scanner) constants() map[string]int64 {
 			if d.times != 1 {
 				continue
 			}
-			if v, ok := parseExpression(d.text, values, nil); ok {
+			if v, ok := parseExpression(d.text, &names{constants: values}); ok {
 				if n, ok := v(nil); ok {
 					values[name] = n
 				}
@@ -222,7 +243,7 @@ func (s *scanner) settled(values map[string]int64) {
 		}
 		for _, m := range initialised.FindAllSubmatch(declaration, -1) {
 			name := string(m[1])
-			e, ok := parseExpression(string(m[2]), values, nil)
+			e, ok := parseExpression(string(m[2]), &names{constants: values})
 			if !ok || values[name] != 0 || len(changes(name).FindAllIndex(s.text, -1)) != 1 || len(declares(name).FindAllIndex(s.text, -1)) > 1 {
 				continue
 			}
@@ -359,9 +380,9 @@ func (s *scanner) counted(k int, constants map[string]int64) *counted {
 	if len(st.header) != 3 || st.endless || !s.unbroken(k) {
 		return nil
 	}
-	known := s.variablesAround(k)
+	known := &names{constants: constants, functions: s.functions, variables: s.variablesAround(k)}
 	c := &counted{}
-	if !c.readInit(st.header[0], constants, known) || !c.readCondition(st.header[1], constants, known) || !c.readStep(st.header[2], constants) {
+	if !c.readInit(st.header[0], known) || !c.readCondition(st.header[1], known) || !c.readStep(st.header[2], known) {
 		return nil
 	}
 	if assigns(string(s.text[st.bodyAt:st.bodyTo]), c.variable) {
@@ -520,37 +541,52 @@ func changes(variable string) *regexp.Regexp {
 var (
 	initial   = regexp.MustCompile(`^\s*(?:(?:[\w:]+\s+)+)?(\w+)\s*=([^=].*)$`)
 	condition = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|!=)([^=<>].*)$`)
+	turned    = regexp.MustCompile(`^([^<>=!?]+)(<=|>=|<|>|!=)\s*(\w+)\s*$`)
 	assigned  = regexp.MustCompile(`^\s*(\w+)\s*(\+|-|\*|/|<<|>>)=(.*)$`)
 	stepped   = regexp.MustCompile(`^\s*(?:(\+\+|--)\s*(\w+)|(\w+)\s*(\+\+|--))\s*$`)
 )
 
-func (c *counted) readInit(text string, constants map[string]int64, known map[string]bool) bool {
+func (c *counted) readInit(text string, known *names) bool {
 	m := initial.FindStringSubmatch(text)
 	if m == nil {
 		return false
 	}
 	c.variable = m[1]
 	var ok bool
-	c.from, ok = parseExpression(m[2], constants, known)
-	return ok && constants[c.variable] == 0
+	c.from, ok = parseExpression(m[2], known)
+	return ok && known.constants[c.variable] == 0
 }
 
-func (c *counted) readCondition(text string, constants map[string]int64, known map[string]bool) bool {
-	m := condition.FindStringSubmatch(text)
-	if m == nil || m[1] != c.variable {
-		return false
+// readCondition reads comparisons of the variable with limits, of which all must hold.
+func (c *counted) readCondition(text string, known *names) bool {
+	for _, part := range splitTop(text, "&&") {
+		m := condition.FindStringSubmatch(part)
+		if m == nil || m[1] != c.variable {
+			if m = turned.FindStringSubmatch(part); m == nil || m[3] != c.variable {
+				return false
+			}
+			m = []string{"", m[3], mirrored[m[2]], m[1]}
+		}
+		limit, ok := parseExpression(m[3], known)
+		if !ok {
+			return false
+		}
+		c.tests = append(c.tests, limited{limit, comparisons[m[2]]})
 	}
-	c.holds = map[string]func(v, limit int64) bool{
-		"<": func(v, limit int64) bool { return v < limit }, "<=": func(v, limit int64) bool { return v <= limit },
-		">": func(v, limit int64) bool { return v > limit }, ">=": func(v, limit int64) bool { return v >= limit },
-		"!=": func(v, limit int64) bool { return v != limit },
-	}[m[2]]
-	var ok bool
-	c.limit, ok = parseExpression(m[3], constants, known)
-	return ok
+	return true
 }
 
-func (c *counted) readStep(text string, constants map[string]int64) bool {
+// comparisons by how they are written.
+var comparisons = map[string]func(x, y int64) bool{
+	"<": func(x, y int64) bool { return x < y }, "<=": func(x, y int64) bool { return x <= y },
+	">": func(x, y int64) bool { return x > y }, ">=": func(x, y int64) bool { return x >= y },
+	"!=": func(x, y int64) bool { return x != y }, "==": func(x, y int64) bool { return x == y },
+}
+
+// mirrored are comparisons whose sides changed places.
+var mirrored = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+
+func (c *counted) readStep(text string, known *names) bool {
 	if m := stepped.FindStringSubmatch(text); m != nil {
 		by := int64(1)
 		if m[1]+m[4] == "--" {
@@ -563,7 +599,7 @@ func (c *counted) readStep(text string, constants map[string]int64) bool {
 	if m == nil || m[1] != c.variable {
 		return false
 	}
-	by, ok := parseExpression(m[3], constants, nil)
+	by, ok := parseExpression(m[3], &names{constants: known.constants})
 	if !ok {
 		return false
 	}
@@ -577,138 +613,4 @@ func (c *counted) readStep(text string, constants map[string]int64) bool {
 		"<<": func(v int64) int64 { return v << n }, ">>": func(v int64) int64 { return v >> n },
 	}[m[2]]
 	return true
-}
-
-// parseExpression reads sums and products of numbers, constants and variables.
-func parseExpression(text string, constants map[string]int64, variables map[string]bool) (expression, bool) {
-	p := &expressionParser{text: text, constants: constants, variables: variables}
-	e := p.binary(0)
-	p.skip()
-	return e, e != nil && p.at == len(p.text)
-}
-
-type expressionParser struct {
-	text      string
-	at        int
-	constants map[string]int64
-	variables map[string]bool
-}
-
-func (p *expressionParser) skip() {
-	for p.at < len(p.text) && strings.ContainsRune(" \t\r\n", rune(p.text[p.at])) {
-		p.at++
-	}
-}
-
-// operators by how tightly they bind.
-var operators = [][]string{{"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
-
-func (p *expressionParser) binary(level int) expression {
-	if level == len(operators) {
-		return p.single()
-	}
-	left := p.binary(level + 1)
-	for left != nil {
-		p.skip()
-		op := ""
-		for _, o := range operators[level] {
-			if strings.HasPrefix(p.text[p.at:], o) {
-				op = o
-			}
-		}
-		if op == "" {
-			return left
-		}
-		p.at += len(op)
-		right := p.binary(level + 1)
-		if right == nil {
-			return nil
-		}
-		left = operate(op, left, right)
-	}
-	return nil
-}
-
-func operate(op string, left, right expression) expression {
-	return func(variables map[string]int64) (int64, bool) {
-		x, ok := left(variables)
-		y, ok2 := right(variables)
-		if !ok || !ok2 {
-			return 0, false
-		}
-		v := int64(0)
-		switch op {
-		case "+":
-			v = x + y
-		case "-":
-			v = x - y
-		case "*":
-			v = x * y
-		case "<<", ">>":
-			if y < 0 || y > 30 || x < 0 {
-				return 0, false
-			}
-			if v = x >> y; op == "<<" {
-				v = x << y
-			}
-		default:
-			if y == 0 {
-				return 0, false
-			}
-			if v = x / y; op == "%" {
-				v = x % y
-			}
-		}
-		return v, -maxValue <= v && v <= maxValue
-	}
-}
-
-func (p *expressionParser) single() expression {
-	p.skip()
-	if p.at >= len(p.text) {
-		return nil
-	}
-	switch c := p.text[p.at]; {
-	case c == '(':
-		p.at++
-		e := p.binary(0)
-		p.skip()
-		if e == nil || p.at >= len(p.text) || p.text[p.at] != ')' {
-			return nil
-		}
-		p.at++
-		return e
-	case c == '-':
-		p.at++
-		if e := p.single(); e != nil {
-			return operate("-", func(map[string]int64) (int64, bool) { return 0, true }, e)
-		}
-		return nil
-	case !word(c):
-		return nil
-	}
-	from := p.at
-	for p.at < len(p.text) && word(p.text[p.at]) {
-		p.at++
-	}
-	return p.named(p.text[from:p.at])
-}
-
-// named is a number, a constant or a variable.
-func (p *expressionParser) named(name string) expression {
-	if name[0] >= '0' && name[0] <= '9' {
-		n, err := strconv.ParseInt(strings.TrimRight(name, "uUlL"), 0, 32)
-		if err != nil {
-			return nil
-		}
-		return func(map[string]int64) (int64, bool) { return n, true }
-	}
-	if p.variables[name] {
-		return func(variables map[string]int64) (int64, bool) { v, ok := variables[name]; return v, ok }
-	}
-	n, ok := p.constants[name]
-	if !ok {
-		return nil
-	}
-	return func(map[string]int64) (int64, bool) { return n, true }
 }

@@ -30,6 +30,18 @@ func TestTurnsOfText(t *testing.T) {
 		{"jumped into", "void f(int k) { switch (k) { case 0: for (int i = 0; i < 4; i++) { g(); case 1: h(); } } }", false, unknown},
 		{"header of a macro", "#define EACH(v, n) for (int v = 0; v < (n); v++)\nvoid f(void) { EACH (k, 7) { g(k); } }", true, 7},
 		{"member function", "struct s { void f() const { for (int i = 0; i < 9; i++) g(i); } };", true, 9},
+		{"two limits", "void f(void) { for (int b = 0; b < 10; b += 4) for (int i = b; i < b + 4 && 10 > i; i++) g(i); }", true, 10},
+		{"two limits, one of data", "void f(void) { for (int i = 0; i < 10 && a[i]; i++) g(i); }", true, unknown},
+		{"the lesser by a function", "static int least(int x, int y) { return x < y ? x : y; }\nvoid f(void) { for (int b = 0; b < 10; b += 4) for (int i = b; i < least(b + 4, 10); i++) g(i); }", true, 10},
+		{"the lesser by a macro", "#define MIN(a, b) ((a) < (b) ? (a) : (b))\nvoid f(void) { for (int b = 0; b < 10; b += 4) for (int i = b; i < MIN(b + 4, 10); i++) g(i); }", true, 10},
+		{"a macro under a condition", "#ifdef X\n#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#endif\nvoid f(void) { for (int i = 0; i < MIN(4, 10); i++) g(i); }", true, unknown},
+		{"the lesser by the library", "void f(void) { for (int b = 0; b < 10; b += 4) for (int i = b; i < std::min(b + 4, 10); i++) g(i); }", true, 10},
+		{"the greater", "void f(void) { for (int b = 0; b < 10; b += 4) for (int i = std::max<int>(b, 2); i < 10; i++) g(i); }", true, 8 + 6 + 2},
+		{"a choice", "void f(void) { for (int b = 0; b < 10; b++) for (int i = 0; i < (b < 3 ? 1 : b % 2); i++) g(i); }", true, 3 + 4},
+		{"a function of two definitions", "int least(int x, int y) { return x < y ? x : y; }\nint least(int x, long y) { return x; }\nvoid f(void) { for (int i = 0; i < least(4, 10); i++) g(i); }", true, unknown},
+		{"a function that does more", "int least(int x, int y) { n++; return x < y ? x : y; }\nvoid f(void) { for (int i = 0; i < least(4, 10); i++) g(i); }", true, unknown},
+		{"a function of another variable", "static int i;\nint past(int x) { return x + i; }\nvoid f(void) { for (int i = 0; i < 5; i++) for (int j = 0; j < past(2); j++) g(i); }", true, unknown},
+		{"a function without a sign", "int last(unsigned x) { return x < 3 ? 3 : 1; }\nvoid f(void) { for (int i = 0; i < last(2); i++) g(i); }", true, unknown},
 		{"comment", "void f(void) { /* return; */ for (int i = 0; i < 9; i++) g(i); }", true, 9},
 	}
 	for _, tt := range tests {

@@ -117,8 +117,10 @@ type scanner struct {
 	text  []byte
 	lines []string
 	pos   []uint32 // of each byte
-	found []statement
-	all   []byte // the text and what it includes
+	// functions of the file that only compute, by name
+	functions map[string]plainFunction
+	found     []statement
+	all       []byte // the text and what it includes
 	// macros are the names that stand for the header of a loop.
 	macros map[string]macro
 }
