@@ -10,20 +10,39 @@ import (
 // Compilers leave out turns that do nothing, and work on several at once; the
 // text does not.
 func (b *build) prove() {
-	if b.rebuilt || b.unwound || b.unfinished {
+	if b.rebuilt {
 		return
 	}
 	p := &prover{build: b, rows: map[int32]int{}, told: map[int32]*histogram{}}
-	b.prover = p
 	for row, groups := range b.members {
 		if st := b.groups[groups[0]].statement; st >= 0 && !b.partial(row) {
 			p.rows[st] = row
 		}
 	}
+	prove := p.statement
+	if b.unwound || b.unfinished { // turns that did not come to their end reached less than the text tells
+		prove = p.doubtEntries
+	} else {
+		b.prover = p
+	}
 	for st := range int32(len(b.statements)) { // outer loops first
 		if row, ok := p.rows[st]; ok {
-			p.statement(st, row)
+			prove(st, row)
 		}
+	}
+}
+
+// doubtEntries takes back what contradicts the loop around, each of whose turns reaches
+// a loop once, where the text cannot prove anything.
+func (p *prover) doubtEntries(st int32, row int) {
+	l, sh := &p.out.Loops[row], &p.statements[st].shape
+	around, ok := p.rows[sh.parent]
+	if !ok || !sh.always || !l.Exact || !p.reworked(row) && !p.reworked(around) {
+		return
+	}
+	if out := &p.out.Loops[around]; !out.Exact || l.Entries != out.Trips.Trips {
+		l.Exact, l.Why = false, "not every turn of the loop around it came to its end, and its entries are not those that the text tells"
+		p.entriesSure[row] = false
 	}
 }
 

@@ -8,6 +8,7 @@ type frame struct {
 	back     uint64 // where the call returns to; 0 if unknown
 	at       int32  // the basic that ran last in it; -1 before the first
 	mark     int    // what the visitor keeps for it: the length of its own stack
+	signal   bool   // it was not called: a signal came
 }
 
 // visitor is told what a thread does.
@@ -146,7 +147,8 @@ func (s *stack) land(v int32) bool {
 func (s *stack) unwind(to, v int32) bool {
 	for i := len(s.frames) - 2; i >= 0; i-- {
 		if s.frames[i].function == to {
-			s.unwound = true
+			// The handler of a signal ends by going on where it came.
+			s.unwound = s.unwound || !s.frames[i+1].signal
 			s.popTo(i + 1)
 			s.move(v)
 			return true
@@ -160,6 +162,7 @@ func (s *stack) unwind(to, v int32) bool {
 func (s *stack) interrupt(v int32) {
 	if !s.land(v) {
 		s.push(v, 0)
+		s.top().signal = true
 	}
 }
 
