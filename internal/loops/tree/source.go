@@ -523,17 +523,43 @@ func (s *scanner) firsts(body int) []span {
 	return out
 }
 
-// fortranLoops finds do … end do. Columns are of no use: compilers tell lines.
+var (
+	fortranLabel = regexp.MustCompile(`^(\d+)\s+`)
+	labelledDo   = regexp.MustCompile(`^do\s+(\d+)\b`)
+)
+
+// fortranLoops finds do … end do, and do 10 … 10 continue. Columns are of no use:
+// compilers tell lines.
 func fortranLoops(file string, text []byte) []statement {
-	return lineLoops(file, text, func(line string) (opens, closes bool) {
+	var open []string // the labels that end them; empty for end do
+	return lineLoops(file, text, func(line string) (opens bool, closes int) {
 		l := strings.ToLower(strings.TrimSpace(line))
 		if at := strings.Index(l, "!"); at >= 0 {
 			l = strings.TrimSpace(l[:at])
 		}
+		if m := fortranLabel.FindStringSubmatch(l); m != nil {
+			l = l[len(m[0]):]
+			for len(open) > 0 && open[len(open)-1] == m[1] { // several loops may end there
+				open = open[:len(open)-1]
+				closes++
+			}
+		}
 		if name, rest, ok := strings.Cut(l, ":"); ok && !strings.ContainsAny(name, " (=") {
 			l = strings.TrimSpace(rest)
 		}
-		return l == "do" || strings.HasPrefix(l, "do ") && !strings.HasPrefix(l, "do concurrent ("), strings.HasPrefix(l, "end do") || strings.HasPrefix(l, "enddo")
+		switch {
+		case l == "do" || strings.HasPrefix(l, "do "):
+			label := ""
+			if m := labelledDo.FindStringSubmatch(l); m != nil {
+				label = m[1]
+			}
+			open = append(open, label)
+			opens = true
+		case (strings.HasPrefix(l, "end do") || strings.HasPrefix(l, "enddo")) && closes == 0 && len(open) > 0:
+			open = open[:len(open)-1]
+			closes = 1
+		}
+		return opens, closes
 	})
 }
 
@@ -541,38 +567,38 @@ func fortranLoops(file string, text []byte) []statement {
 // its own, indented as the for.
 func goLoops(file string, text []byte) []statement {
 	var open []string
-	return lineLoops(file, text, func(line string) (opens, closes bool) {
+	return lineLoops(file, text, func(line string) (opens bool, closes int) {
 		rest := strings.TrimLeft(line, "\t")
 		indent := line[:len(line)-len(rest)]
 		if strings.HasPrefix(rest, "for ") && strings.HasSuffix(strings.TrimSpace(rest), "{") {
 			open = append(open, indent)
-			return true, false
+			return true, 0
 		}
 		if n := len(open); n > 0 && strings.HasPrefix(rest, "}") && indent == open[n-1] {
 			open = open[:n-1]
-			return false, true
+			return false, 1
 		}
-		return false, false
+		return false, 0
 	})
 }
 
 // lineLoops finds loops whose first and last lines are told by a function.
-func lineLoops(file string, text []byte, what func(line string) (opens, closes bool)) []statement {
+func lineLoops(file string, text []byte, what func(line string) (opens bool, closes int)) []statement {
 	var found []statement
 	var open []int
 	for i, line := range strings.Split(string(text), "\n") {
 		opens, closes := what(line)
 		at := place(i+1, 0)
-		switch {
-		case opens:
+		for ; closes > 0 && len(open) > 0; closes-- {
+			found[open[len(open)-1]].body.to = place(i+2, 0)
+			open = open[:len(open)-1]
+		}
+		if opens {
 			head := span{at, place(i+2, 0)}
 			open = append(open, len(found))
 			bare := strings.TrimSpace(line)
 			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, shape: shape{parent: -1},
 				endless: bare == "do" || bare == "for {"})
-		case closes && len(open) > 0:
-			found[open[len(open)-1]].body.to = place(i+2, 0)
-			open = open[:len(open)-1]
 		}
 	}
 	return found
