@@ -102,7 +102,7 @@ func (b *build) idles(gr *group) bool {
 	st := &b.statements[gr.statement]
 	kept := func(in instruction) bool {
 		p := positionOf(&in)
-		return (in.Loads || in.Stores || in.Unhooked || in.Ending == flow.Call) && p.file == st.file && st.whole().contains(p.at)
+		return (in.Loads || in.Stores || in.Unhooked || in.Ending == flow.Call) && (p.file == st.file && st.whole().contains(p.at) || calledIn(&in, st.whole(), st.file))
 	}
 	for _, m := range gr.machines {
 		l := &b.loops[m]

@@ -192,6 +192,7 @@ func (b *build) intoItself() {
 			for up := b.groups[g].parent; up >= 0 && st >= 0; up = b.groups[up].parent {
 				if b.groups[up].statement == st {
 					b.entriesSure[row], b.turnsSure[row] = false, false
+					b.unsupported[row] = Unknown{Entries: true, Trips: true}
 					l := &b.out.Loops[row]
 					l.Exact, l.Why, l.Course = false, "its function was put into itself where it calls itself, and turns of one call cannot be told from those of another", nil
 				}

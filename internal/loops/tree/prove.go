@@ -97,10 +97,10 @@ func (p *prover) dissolved(st int32) {
 			l.Function, l.Home = p.out.Loops[row].Function, p.out.Loops[row].Home
 		}
 		l.Why = "no code of its own is left: its turns were unrolled, or became one with those of the loop inside it"
-		if sh.always {
+		if sh.always && p.out.Loops[row].Exact {
 			l.Trips.Trips = p.out.Loops[row].Entries
 		}
-		if l.Parent >= 0 && p.statements[st].shape.always {
+		if l.Parent >= 0 && p.statements[st].shape.always && p.out.Loops[l.Parent].Exact {
 			l.Entries = p.out.Loops[l.Parent].Trips.Trips
 		}
 		p.addVanished(st, l)
@@ -178,6 +178,7 @@ func (p *prover) statement(st int32, row int) {
 	if sure && entries != l.Entries {
 		l.Why = fmt.Sprintf("the code enters it %d times, the text %d times", l.Entries, entries)
 		l.Exact, l.Entries = false, entries
+		p.unsupported[row].Entries = false
 	} else if sure && p.turnsSure[row] {
 		l.Exact, l.Why = true, ""
 	}

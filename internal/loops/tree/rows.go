@@ -209,12 +209,14 @@ func (b *build) counts() {
 		b.entriesSure, b.turnsSure = append(b.entriesSure, !b.rebuilt), append(b.turnsSure, !b.rebuilt)
 		var all histogram
 		for _, g := range b.members[row] {
+		var unsupported Unknown
 			v := b.verdict(g, &code[g], &marks[g], even[g])
 			if v.counts.trips().Entries == 0 {
 				continue // a place that was never reached
 			}
 			all.merge(v.counts)
 			l.Factor = max(l.Factor, v.factor)
+			unsupported.Entries, unsupported.Trips = unsupported.Entries || v.unsupported.Entries, unsupported.Trips || v.unsupported.Trips
 			b.entriesSure[row] = b.entriesSure[row] && v.entriesSure
 			b.turnsSure[row] = b.turnsSure[row] && v.turnsSure
 			if v.why != "" && l.Exact {
@@ -222,13 +224,14 @@ func (b *build) counts() {
 			}
 		}
 		if b.scattered(row) {
-			b.entriesSure[row] = false
+			b.entriesSure[row], unsupported.Entries = false, true
 			if l.Exact {
-				l.Exact, l.Why = false, "the compiler made several loops of it, whose entries cannot be told apart"
+				l.Exact, l.Why = false, whySeveral
 			}
 		}
 		l.Trips = all.trips()
 	}
+		b.unsupported = append(b.unsupported, unsupported)
 }
 
 // agree leaves no estimate that contradicts another, and no count of a path that
@@ -261,16 +264,31 @@ func (b *build) agree() {
 	for i := range b.out.Loops {
 		if l := &b.out.Loops[i]; l.Kind == Plain && !l.Exact {
 			l.agree(l.References)
+			b.withoutUnsupported(i, &l.Trips)
 		}
 	}
 	for i := range b.out.Nodes {
 		if n := &b.out.Nodes[i]; !b.out.Loops[n.Loop].Exact {
 			n.agree(n.References)
+			b.withoutUnsupported(n.Loop, &n.Trips)
 		}
 	}
 }
 
 // takeCourses gives exact loops the order of their entries, where the code made
+// withoutUnsupported takes numbers back that nothing speaks for.
+func (b *build) withoutUnsupported(row int, t *Trips) {
+	if row >= len(b.unsupported) {
+		return
+	}
+	if b.unsupported[row].Entries {
+		t.Entries = 0
+	}
+	if b.unsupported[row].Trips {
+		t.Trips = 0
+	}
+}
+
 // each turn by itself.
 func (b *build) takeCourses() {
 	for row, groups := range b.members {

@@ -151,6 +151,9 @@ func (h *histogram) spread(total uint64) {
 	h.by, h.sum = by, left
 }
 
+// once reports whether every entry made one turn.
+func (h *histogram) once() bool { return h.rest == 0 && len(h.by) == 1 && h.by[1] > 0 }
+
 // total is all turns.
 func (h *histogram) total() uint64 {
 	sum := h.sum

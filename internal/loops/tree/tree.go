@@ -174,6 +174,8 @@ type build struct {
 
 // checkEvery is how many blocks pass between looks at the context.
 const checkEvery = 1 << 18
+	// unsupported are the numbers of each row that nothing speaks for.
+	unsupported []Unknown
 
 func (b *build) firstWalk(ctx context.Context, f *forest) error {
 	return b.eachBasic(ctx, f, "blocks", func(uint32) func(v int32) {

@@ -75,7 +75,7 @@ func (b *build) unpack(gr *group, element uint64, v *verdict) {
 		entries += times
 	}
 	if most == 0 || entries == 0 || v.counts.rest > 0 {
-		v.why = "one turn of the code works on several turns of the source side by side"
+		v.why, v.unsupported.Trips = "one turn of the code works on several turns of the source side by side", true
 		return
 	}
 	if most%entries == 0 && len(v.counts.by) == 1 {
@@ -84,6 +84,7 @@ func (b *build) unpack(gr *group, element uint64, v *verdict) {
 		v.counts.spread(most)
 	}
 	st := &b.statements[gr.statement]
+	v.unsupported.Trips = !same || len(stores) == 0 || len(stores) != st.stores
 	if same && plain && st.straight && len(stores) > 0 && len(stores) == st.stores && len(v.counts.by) == 1 {
 		v.why = ""
 	}

@@ -19,6 +19,8 @@ type verdict struct {
 	// entriesSure says that nothing speaks against the entries, turnsSure that
 	// nothing does against the turns.
 	entriesSure, turnsSure bool
+	// unsupported are the numbers that nothing speaks for: better none than these.
+	unsupported Unknown
 }
 
 // evenness compares marks with turns of the code.
@@ -98,7 +100,51 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	if v.why == "" {
 		v.why = doubt
 	}
+	switch doubt {
+	case whySeveral, whyAstray, whyOtherCall:
+		v.unsupported.Entries = true
+	}
+	if up := st.shape.parent; len(gr.machines) == 0 && up >= 0 && (gr.parent < 0 || b.groups[gr.parent].statement != up) {
+		v.unsupported.Entries = true // the loop around it has no code either, and its turns are not told apart
+	}
+	v.unsupported.Trips = v.unsupported.Trips || len(gr.machines) == 0 && v.counts.once() && !b.testedAfter(gr)
 	return v
+}
+
+// Doubts about entries that are counted and mostly wrong.
+const (
+	whySeveral   = "the compiler made several loops of it, whose entries cannot be told apart"
+	whyAstray    = "some of its turns ran in copies that cannot be told from other entries"
+	whyOtherCall = "some of its turns ran in copies that may be of another call of its function"
+)
+
+// testedAfter reports whether the condition of a group's statement, of which no loop is
+// left, was tested after a turn: it might have gone on. Else the mark of one turn may
+// stand for all of them, where what they do was computed at once.
+func (b *build) testedAfter(gr *group) bool {
+	st := &b.statements[gr.statement]
+	var begins []int32
+	tests, header := map[int32]bool{}, map[int32]bool{}
+	for id := range int32(len(b.basics)) {
+		if b.owner[id] != gr.function {
+			continue
+		}
+		if slices.Contains(b.begun[id], gr.statement) {
+			begins = append(begins, id)
+		}
+		if p, ok := b.forest.branch(id); ok && b.basics[id].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at) {
+			tests[id] = true
+		}
+	}
+	for _, id := range begins {
+		if tests[id] {
+			return true
+		}
+		if l := b.loopOf[id]; l >= 0 {
+			header[b.loops[l].header] = true // behind it comes the next turn around
+		}
+	}
+	return b.leadsInto(begins, tests, header)
 }
 
 // doubt says why entries, or turns that only marks tell of, cannot be trusted;
@@ -113,13 +159,13 @@ func (b *build) doubt(gr *group, p parts, e evenness, more bool) string {
 		// One mark may stand for all turns, where what they do was computed at once.
 		return "the compiler left no loop of it, and its entries or turns cannot be told apart"
 	case st.marked && more && !b.opens(gr) && b.inlined(gr):
-		return "some of its turns ran in copies that may be of another call of its function"
+		return whyOtherCall
 	case e.astray > 0 && !st.endless: // which always makes a turn
-		return "some of its turns ran in copies that cannot be told from other entries"
+		return whyAstray
 	case b.rotated(gr) && b.testedElsewhere(gr):
 		return "its condition is also tested in a copy that made no turn, whose entries cannot be told apart"
 	case len(gr.machines) > 1 && !p.apart:
-		return "the compiler made several loops of it, whose entries cannot be told apart"
+		return whySeveral
 	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent) || b.shares(gr.parent) || b.unsure(&b.groups[gr.parent]) || b.groups[gr.parent].statement >= 0 && b.threaded(&b.groups[gr.parent])):
 		return "the turns of the loop around it are not certain, so its entries are not"
 	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && !b.opens(gr):
