@@ -35,7 +35,12 @@ type loopsFlags struct {
 	accesses bool
 	all      bool
 	machine  string
-	misses   *loopMisses // of the trace that was counted last; nil if none were asked for
+}
+
+// loopTree is the loops of a trace, with their misses if these were asked for.
+type loopTree struct {
+	*tree.Tree
+	misses *loopMisses
 }
 
 // loopMisses are the misses of loops and the machine they are modelled on.
@@ -105,7 +110,7 @@ lines of 64 bytes include inner loops and functions called from the loop.`,
 	fl.StringVar(&f.binary, "binary", "", "the program, for source lines of foreign traces")
 	fl.StringVar(&f.sort, "sort", "tree", "order: tree, references, trips, bytes, lines")
 	fl.IntVar(&f.top, "top", 40, "loops to print as text")
-	fl.BoolVar(&f.accesses, "accesses", false, "print the instructions of each loop and their strides too")
+	fl.BoolVar(&f.accesses, "accesses", false, "print the objects of each loop and its instructions with their strides too")
 	fl.StringVar(&f.machine, "machine", "", "model misses on this machine: a preset, a topology, a run with one, or local")
 	fl.BoolVar(&f.all, "all", false, "print loops that make no references too")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -124,7 +129,7 @@ func (f *loopsFlags) run(ctx context.Context, out io.Writer, paths []string) err
 	if _, ok := loopOrders[f.sort]; !ok && f.sort != "tree" {
 		return usagef("--sort %q: want tree, references, trips, bytes or lines", f.sort)
 	}
-	var trees []*tree.Tree
+	var trees []loopTree
 	for _, path := range paths {
 		t, err := f.build(ctx, path)
 		if err != nil {
@@ -134,58 +139,58 @@ func (f *loopsFlags) run(ctx context.Context, out io.Writer, paths []string) err
 	}
 	switch {
 	case len(trees) == 2:
-		return writePairs(out, tree.Pair(trees[0], trees[1]), f.json)
+		return writePairs(out, trees[0], trees[1], f.json)
 	case f.json:
-		return f.writeJSON(out, trees[0])
+		return writeLoopsJSON(out, trees[0])
 	}
 	return f.writeText(out, trees[0])
 }
 
 // build counts the loops of one trace.
-func (f *loopsFlags) build(ctx context.Context, path string) (*tree.Tree, error) {
+func (f *loopsFlags) build(ctx context.Context, path string) (t loopTree, err error) {
 	if path == formats.Stdin {
 		return f.buildStdin(ctx)
 	}
 	file, err := tree.OpenFile(path)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	defer file.Close()
 	if f.binary != "" {
 		prog, err := symbol.OpenProgram(f.binary, symbol.BiasesOf(file.Format)...)
 		if err != nil {
-			return nil, err
+			return t, err
 		}
 		file.OfProgram(prog)
 	}
 	if f.machine != "" {
 		m, err := new(refset.Set).Machine(f.machine, "")
 		if err != nil {
-			return nil, usageError{err}
+			return t, usageError{err}
 		}
-		f.misses = &loopMisses{replay.NewLoopMisses(m), m}
-		file.Visit = f.misses.Visit
+		t.misses = &loopMisses{replay.NewLoopMisses(m), m}
+		file.Visit = t.misses.Visit
 	}
-	return buildTree(ctx, file)
+	t.Tree, err = buildTree(ctx, file)
+	return t, err
 }
 
 // buildStdin counts the loops of a trace that comes through a pipe, whatever its
 // length.
-func (f *loopsFlags) buildStdin(ctx context.Context) (*tree.Tree, error) {
+func (f *loopsFlags) buildStdin(ctx context.Context) (t loopTree, err error) {
 	line := term.NewProgress(os.Stderr, "loops")
 	packed, err := compressed.Pack(&counted{Reader: os.Stdin, say: func(n int64) { line.Say("keeping standard input, " + term.Bytes(n)) }})
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	path, remove, err := dataset.Spool(ctx, packed)
 	line.Done()
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	defer remove()
-	t, err := f.build(ctx, path)
-	if err != nil {
-		return nil, foreign.Renamed(err, path, foreign.StdinName)
+	if t, err = f.build(ctx, path); err != nil {
+		return t, foreign.Renamed(err, path, foreign.StdinName)
 	}
 	return t, nil
 }
@@ -220,7 +225,9 @@ func buildTree(ctx context.Context, file *tree.File) (*tree.Tree, error) {
 	return t, nil
 }
 
-func loopJSON(l *tree.Loop) map[string]any {
+// loopJSON is one loop of a trace.
+func (t *loopTree) loopJSON(i int) map[string]any {
+	l := &t.Loops[i]
 	objects := []map[string]any{}
 	for _, o := range l.Objects {
 		objects = append(objects, map[string]any{"name": o.Name, "references": o.References})
@@ -234,14 +241,22 @@ func loopJSON(l *tree.Loop) map[string]any {
 		accesses = append(accesses, map[string]any{"ip": fmt.Sprintf("%#x", a.PC), "file": baseName(a.Place.File), "line": a.Place.Line,
 			"op": a.Op.String(), "width": a.Size, "references": a.References, "strides": strides, "irregular": a.Irregular})
 	}
+	exits := []map[string]any{}
+	for _, e := range l.Exits {
+		exits = append(exits, map[string]any{"line": e.Line, "condition": e.Condition, "times": e.Times})
+	}
 	row := tripsJSON(&l.Trips)
+	if t.misses != nil {
+		misses := t.misses.Of(i)
+		row["misses"], row["bands"] = misses.Misses, misses.Bands(t.misses.machine)
+	}
 	row["skipped"] = known(l.Skipped, !l.Unknown.Spread)
 	maps.Copy(row, map[string]any{
 		"kind": l.Kind, "function": l.Function, "home": l.Home, "ip": address(l.Head), "file": baseName(l.File), "line": l.Line, "text": l.Text,
 		"depth": l.Depth, "parent": index(l.Parent), "around": l.Around,
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
 		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
-		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
+		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "exits": known(exits, l.Exits != nil), "objects": objects, "accesses": accesses,
 	})
 	return row
 }
@@ -270,22 +285,17 @@ func tripsJSON(t *tree.Trips) map[string]any {
 		"trips_min": known(t.Min, spread), "trips_median": known(t.Median, spread), "trips_max": known(t.Max, spread)}
 }
 
-func known(n uint64, is bool) *uint64 {
+func known[T any](n T, is bool) *T {
 	if !is {
 		return nil
 	}
 	return &n
 }
 
-func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
+func writeLoopsJSON(out io.Writer, t loopTree) error {
 	loops := []map[string]any{}
 	for i := range t.Loops {
-		row := loopJSON(&t.Loops[i])
-		if f.misses != nil {
-			misses := f.misses.Of(i)
-			row["misses"], row["bands"] = misses.Misses, misses.Bands(f.misses.machine)
-		}
-		loops = append(loops, row)
+		loops = append(loops, t.loopJSON(i))
 	}
 	nodes := []map[string]any{}
 	for _, n := range t.Nodes {
@@ -295,29 +305,37 @@ func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
 	}
 	doc := map[string]any{"loops": loops, "tree": nodes, "recorded": t.Recorded, "references": t.References, "outside": t.Outside,
 		"lost": t.Lost, "notes": append([]string{}, t.Notes...)}
-	if f.misses != nil {
-		all := f.misses.All()
-		doc["machine"], doc["misses"], doc["bands"] = answer.MachineOf(f.misses.machine), all.Misses, all.Bands(f.misses.machine)
+	if t.misses != nil {
+		all := t.misses.All()
+		doc["machine"], doc["misses"], doc["bands"] = answer.MachineOf(t.misses.machine), all.Misses, all.Bands(t.misses.machine)
 	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	return e.Encode(doc)
 }
 
-func (f *loopsFlags) writeText(out io.Writer, t *tree.Tree) error {
+func (f *loopsFlags) writeText(out io.Writer, t loopTree) error {
 	w := &strings.Builder{}
 	for _, n := range t.Notes {
 		wrap(w, "note: ", n)
 	}
-	if f.misses != nil {
-		fmt.Fprintf(w, "misses are modelled on %s: LRU, pages in any frame and a stride prefetcher from none to ideal\n", f.misses.machine.Name)
+	if !t.Recorded {
+		wrap(w, "note: ", "the recording has no control flow: loops are rebuilt from the instructions that make references, and every count has ≈")
 	}
-	for _, i := range f.order(t) {
-		writeLoop(w, t, i, f.accesses, f.misses)
+	t.writeModel(w)
+	for _, i := range f.order(t.Tree) {
+		t.writeLoop(w, i, f.accesses)
 	}
 	fmt.Fprintf(w, "%s references, %s of them in no loop\n", term.Thousands(t.References), term.Thousands(t.Outside))
 	_, err := io.WriteString(out, w.String())
 	return err
+}
+
+// writeModel says what misses rest on.
+func (t *loopTree) writeModel(w io.Writer) {
+	if t.misses != nil {
+		fmt.Fprintf(w, "misses are modelled on %s: LRU, pages in any frame and a stride prefetcher from none to ideal\n", t.misses.machine.Name)
+	}
 }
 
 // order lists the loops to print.
@@ -348,7 +366,7 @@ func (f *loopsFlags) order(t *tree.Tree) []int {
 	return rows[:min(len(rows), max(f.top, 0))]
 }
 
-func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMisses) {
+func (t *loopTree) writeLoop(w io.Writer, i int, accesses bool) {
 	l := &t.Loops[i]
 	indent := strings.Repeat("  ", l.Depth)
 	turns, text := tripsText(l), l.Text
@@ -360,19 +378,54 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMiss
 		turns = fmt.Sprintf("%s%s, %s of them from outside", term.Roughly(!l.Exact), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
 	}
 	fmt.Fprintf(w, "%s%s\n", indent, strings.TrimSpace(l.Where()+"  "+term.Clip(text, 60)))
-	fmt.Fprintf(w, "%s    %s, %s references, %s bytes, %s lines\n", indent, turns, term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
-	if misses != nil && l.Kind == tree.Plain {
-		fmt.Fprintf(w, "%s    misses, modelled: %s\n", indent, missText(misses, i))
+	fmt.Fprintf(w, "%s    %s, %s\n", indent, turns, costText(l))
+	if l.Kind == tree.Plain && t.misses != nil {
+		fmt.Fprintf(w, "%s    misses, modelled: %s\n", indent, missText(t.misses, i))
 	}
-	if l.Caption() != "" {
-		fmt.Fprintf(w, "%s    %s\n", indent, l.Caption())
+	for _, more := range aboutLoop(l, t.Recorded) {
+		fmt.Fprintf(w, "%s    %s\n", indent, more)
 	}
 	if !accesses {
 		return
 	}
+	for _, o := range l.Objects {
+		fmt.Fprintf(w, "%s      %s: %s references\n", indent, o.Name, term.Thousands(o.References))
+	}
 	for _, a := range l.Accesses {
 		fmt.Fprintf(w, "%s      %#x %s %d bytes, line %d: %s times, %s\n", indent, a.PC, a.Op, a.Size, a.Place.Line, term.Thousands(a.References), a.StrideText())
 	}
+}
+
+// costText is what a loop does to memory.
+func costText(l *tree.Loop) string {
+	references := term.Thousands(l.References) + " references"
+	if l.References > 0 {
+		references += fmt.Sprintf(" (%s loads)", term.Percent(float64(l.Loads+l.Modifies)/float64(l.References)))
+	}
+	return fmt.Sprintf("%s, %s bytes, %s%s lines", references, term.Thousands(l.Bytes), term.Roughly(!l.LinesExact), term.Thousands(l.Lines))
+}
+
+// aboutLoop is what else there is to say about a loop, a line each: how its turns go
+// on and end, what the compiler made of it, and why a count is not certain. Of a
+// trace without control flow none is, which is said once.
+func aboutLoop(l *tree.Loop, recorded bool) []string {
+	var lines []string
+	if c := l.Caption(); c != "" {
+		lines = append(lines, c)
+	}
+	if e := l.ExitText(); e != "" {
+		lines = append(lines, e)
+	}
+	if l.Factor > 1 {
+		lines = append(lines, fmt.Sprintf("one turn of the code makes up to %d turns of the text", l.Factor))
+	}
+	if l.Irreducible {
+		lines = append(lines, "it is entered at more than one place")
+	}
+	if !l.Exact && recorded {
+		lines = append(lines, "≈ "+l.Why)
+	}
+	return lines
 }
 
 // tripsText is how often a loop turns and is entered, as far as that is known.
@@ -389,37 +442,58 @@ func tripsText(l *tree.Loop) string {
 	return trips + " in " + entries
 }
 
-func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {
+// pairedLoop is one side of a pair: the trace and the loop in it; nil if it has none.
+type pairedLoop struct {
+	name string
+	of   loopTree
+	loop *tree.Loop
+}
+
+func (p *pairedLoop) json() any {
+	if p.loop == nil {
+		return nil
+	}
+	return p.of.loopJSON(p.index())
+}
+
+// index is where the loop stands in its tree.
+func (p *pairedLoop) index() int {
+	i := 0
+	for &p.of.Loops[i] != p.loop {
+		i++
+	}
+	return i
+}
+
+func (p *pairedLoop) text() string {
+	if p.loop == nil {
+		return "not there"
+	}
+	text := tripsText(p.loop) + ", " + costText(p.loop)
+	if p.of.misses != nil && p.loop.Kind == tree.Plain {
+		text += ", misses, modelled: " + missText(p.of.misses, p.index())
+	}
+	return text
+}
+
+// writePairs prints the loops of two traces side by side.
+func writePairs(out io.Writer, before, after loopTree, asJSON bool) error {
+	w := &strings.Builder{}
+	before.writeModel(w)
+	all := []map[string]any{}
+	for _, p := range tree.Pair(before.Tree, after.Tree) {
+		a, b := pairedLoop{"before", before, p.Before}, pairedLoop{"after", after, p.After}
+		all = append(all, map[string]any{"text": p.Text, "file": baseName(p.File), "before": a.json(), "after": b.json()})
+		fmt.Fprintf(w, "%s\n    %-6s %s\n    %-6s %s\n", strings.TrimSpace(baseName(p.File)+"  "+term.Clip(p.Text, 60)), a.name, a.text(), b.name, b.text())
+	}
 	if asJSON {
-		all := []map[string]any{}
-		for _, p := range pairs {
-			one := map[string]any{"text": p.Text, "file": baseName(p.File), "before": nil, "after": nil}
-			if p.Before != nil {
-				one["before"] = loopJSON(p.Before)
-			}
-			if p.After != nil {
-				one["after"] = loopJSON(p.After)
-			}
-			all = append(all, one)
+		doc := map[string]any{"pairs": all}
+		if m := before.misses; m != nil {
+			doc["machine"] = answer.MachineOf(m.machine)
 		}
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		return e.Encode(map[string]any{"pairs": all})
-	}
-	w := &strings.Builder{}
-	for _, p := range pairs {
-		fmt.Fprintf(w, "%s\n", strings.TrimSpace(baseName(p.File)+"  "+term.Clip(p.Text, 60)))
-		for _, side := range []struct {
-			name string
-			l    *tree.Loop
-		}{{"before", p.Before}, {"after", p.After}} {
-			if side.l == nil {
-				fmt.Fprintf(w, "    %-6s not there\n", side.name)
-				continue
-			}
-			fmt.Fprintf(w, "    %-6s %s, %s references, %s bytes, %s lines\n", side.name, tripsText(side.l),
-				term.Thousands(side.l.References), term.Thousands(side.l.Bytes), term.Thousands(side.l.Lines))
-		}
+		return e.Encode(doc)
 	}
 	_, err := io.WriteString(out, w.String())
 	return err

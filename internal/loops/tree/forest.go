@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// step is a way from one basic to another that was taken.
+// step is a way from one basic to another that was taken, or one out of a loop.
 type step struct {
 	to    int32
 	times uint64
@@ -89,14 +89,18 @@ func (f *forest) own(s *stack, v int32) {
 
 func (f *forest) edge(s *stack, u, v int32) {
 	f.own(s, v)
-	l := f.next[u]
+	f.next[u] = onceMore(f.next[u], v)
+}
+
+// onceMore adds one to how often a basic comes in a short list.
+func onceMore(l []step, v int32) []step {
 	for i := range l {
 		if l[i].to == v {
 			l[i].times++
-			return
+			return l
 		}
 	}
-	f.next[u] = append(l, step{v, 1})
+	return append(l, step{v, 1})
 }
 
 func (f *forest) leave(*stack) {}

@@ -32,6 +32,7 @@ func (b *build) tree() *Tree {
 	b.parents()
 	b.intoItself() // whatever the text proves of one call
 	b.exchanged()
+	b.takeExits()
 	b.vanished()
 	b.agree()
 	b.outside()
@@ -208,15 +209,15 @@ func (b *build) counts() {
 		l := &b.out.Loops[row]
 		b.entriesSure, b.turnsSure = append(b.entriesSure, !b.rebuilt), append(b.turnsSure, !b.rebuilt)
 		var all histogram
-		for _, g := range b.members[row] {
 		var unsupported Unknown
+		for _, g := range b.members[row] {
 			v := b.verdict(g, &code[g], &marks[g], even[g])
 			if v.counts.trips().Entries == 0 {
 				continue // a place that was never reached
 			}
 			all.merge(v.counts)
-			l.Factor = max(l.Factor, v.factor)
 			unsupported.Entries, unsupported.Trips = unsupported.Entries || v.unsupported.Entries, unsupported.Trips || v.unsupported.Trips
+			l.Factor = max(l.Factor, v.factor)
 			b.entriesSure[row] = b.entriesSure[row] && v.entriesSure
 			b.turnsSure[row] = b.turnsSure[row] && v.turnsSure
 			if v.why != "" && l.Exact {
@@ -230,8 +231,8 @@ func (b *build) counts() {
 			}
 		}
 		l.Trips = all.trips()
-	}
 		b.unsupported = append(b.unsupported, unsupported)
+	}
 }
 
 // agree leaves no estimate that contradicts another, and no count of a path that
@@ -263,19 +264,18 @@ func (b *build) agree() {
 	}
 	for i := range b.out.Loops {
 		if l := &b.out.Loops[i]; l.Kind == Plain && !l.Exact {
-			l.agree(l.References)
 			b.withoutUnsupported(i, &l.Trips)
+			l.agree(l.References)
 		}
 	}
 	for i := range b.out.Nodes {
 		if n := &b.out.Nodes[i]; !b.out.Loops[n.Loop].Exact {
-			n.agree(n.References)
 			b.withoutUnsupported(n.Loop, &n.Trips)
+			n.agree(n.References)
 		}
 	}
 }
 
-// takeCourses gives exact loops the order of their entries, where the code made
 // withoutUnsupported takes numbers back that nothing speaks for.
 func (b *build) withoutUnsupported(row int, t *Trips) {
 	if row >= len(b.unsupported) {
@@ -289,6 +289,7 @@ func (b *build) withoutUnsupported(row int, t *Trips) {
 	}
 }
 
+// takeCourses gives exact loops the order of their entries, where the code made
 // each turn by itself.
 func (b *build) takeCourses() {
 	for row, groups := range b.members {

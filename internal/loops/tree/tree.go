@@ -60,6 +60,18 @@ type Loop struct {
 	// nil where the code does not tell them.
 	Course      []uint64
 	CourseEvery uint64
+	// Exits are the ways that entries ended; nil where that is not known for
+	// certain.
+	Exits []Exit
+}
+
+// Exit is a place where a loop is left.
+type Exit struct {
+	Line int
+	// Condition says that it is the loop's own: else it is a break, a return, a
+	// jump, or a call that did not come back.
+	Condition bool
+	Times     uint64
 }
 
 // Tree is what was found.
@@ -162,6 +174,8 @@ type build struct {
 	// entriesSure says of each row whether its entries are certain, even if its
 	// turns are not; turnsSure the other way round.
 	entriesSure, turnsSure []bool
+	// unsupported are the numbers of each row that nothing speaks for.
+	unsupported []Unknown
 	// proven are the rows whose counts the text tells, where that matters.
 	proven    map[int]bool
 	prover    *prover       // nil where the text proves nothing
@@ -174,8 +188,6 @@ type build struct {
 
 // checkEvery is how many blocks pass between looks at the context.
 const checkEvery = 1 << 18
-	// unsupported are the numbers of each row that nothing speaks for.
-	unsupported []Unknown
 
 func (b *build) firstWalk(ctx context.Context, f *forest) error {
 	return b.eachBasic(ctx, f, "blocks", func(uint32) func(v int32) {

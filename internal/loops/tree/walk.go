@@ -40,6 +40,7 @@ type walker struct {
 	parts   []int32            // the place of each loop of the code in its group
 	passes  [][]uint64         // turns of the passes of each loop of the code; see inferred
 	courses []course           // by group
+	exits   [][]step           // by loop of the code: the basics it was left from
 	inside  map[[3]int32]int32 // groups by function, group around them, statement
 	stray   map[[2]int32]int32 // one group for each function and statement
 	nodes   []node
@@ -112,6 +113,7 @@ func newWalker(f *forest, t *flow.Trace) *walker {
 	}
 	w.findLoose()
 	w.courses = make([]course, len(w.groups))
+	w.exits = make([][]step, len(f.loops))
 	w.nodes = []node{{parent: -1, function: -1, group: -1, children: map[int32]int32{}}}
 	return w
 }
@@ -358,15 +360,18 @@ func (v *threadVisitor) call(s *stack, b int32) {
 
 func (v *threadVisitor) leave(s *stack) {
 	for len(v.t.active) > s.top().mark {
-		v.close()
+		v.close(s.top().at)
 	}
 }
 
-// close ends the innermost loop or call.
-func (v *threadVisitor) close() {
+// close ends the innermost loop or call, which the thread leaves from a basic.
+func (v *threadVisitor) close(from int32) {
 	t := v.t
 	n := len(t.active) - 1
 	a := &t.active[n]
+	if a.machine >= 0 {
+		v.exits[a.machine] = onceMore(v.exits[a.machine], from)
+	}
 	v.settle(a, true)
 	t.active = t.active[:n]
 	if a.machine < 0 || n == 0 {
@@ -414,7 +419,7 @@ func (v *threadVisitor) edge(s *stack, u, b int32) {
 		return
 	}
 	for a.machine >= 0 && (l < 0 || !v.contains(a.machine, l)) {
-		v.close()
+		v.close(u)
 		a = &t.active[len(t.active)-1]
 	}
 	if a.machine >= 0 && v.loops[a.machine].header == b {

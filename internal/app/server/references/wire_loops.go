@@ -54,6 +54,7 @@ type LoopRow struct {
 	Lines       uint64       `json:"lines"` // distinct, of 64 bytes
 	LinesExact  bool         `json:"linesExact"`
 	Caption     string       `json:"caption"`
+	Exits       string       `json:"exits"`  // where it is left if not by its condition alone; empty if it is not, or not known
 	Course      []uint64     `json:"course"` // turns of entries in order, one in courseEvery
 	CourseEvery uint64       `json:"courseEvery"`
 	Objects     []LoopObject `json:"objects"`

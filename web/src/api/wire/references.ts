@@ -314,6 +314,7 @@ export interface LoopRow {
   readonly lines: number; // distinct, of 64 bytes
   readonly linesExact: boolean;
   readonly caption: string;
+  readonly exits: string; // where it is left if not by its condition alone; empty if it is not, or not known
   readonly course: readonly number[]; // turns of entries in order, one in courseEvery
   readonly courseEvery: number;
   readonly objects: readonly LoopObject[];

@@ -47,6 +47,7 @@ function loop(more: Partial<LoopRow>): LoopRow {
     lines: 4,
     linesExact: true,
     caption: '',
+    exits: '',
     course: [],
     courseEvery: 0,
     objects: [],
