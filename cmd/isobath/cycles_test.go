@@ -151,8 +151,14 @@ func TestCyclesSelections(t *testing.T) {
 	if doc := cyclesOf(t, "--range", "100:400", path); doc.Records != 300 {
 		t.Errorf("range: %d records, want 300", doc.Records)
 	}
-	if doc := cyclesOf(t, "--every", "3", "--range", "0:300", path); doc.Records != 100 {
-		t.Errorf("every third: %d records, want 100", doc.Records)
+	thinned := cyclesOf(t, "--every", "3", "--range", "0:300", path)
+	if thinned.Records != 100 || !strings.Contains(strings.Join(thinned.Notes, "\n"), "one reference in 3 is kept: turns are those of the thinned trace") {
+		t.Errorf("every third: %d records, want 100; notes %q", thinned.Records, thinned.Notes)
+	}
+	for _, c := range thinned.Classes {
+		if c.Exact {
+			t.Errorf("%q of a thinned trace is exact", c.Sentence)
+		}
 	}
 	for _, symbol := range []string{"line", "addr", "op+addr", "pc+addr", "cacheline"} {
 		if doc := cyclesOf(t, "--symbol", symbol, path); doc.Symbol != symbol {
@@ -185,6 +191,17 @@ func TestCyclesText(t *testing.T) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
+	}
+}
+
+// TestNoCircle: where no bar lasts it is said what to look at.
+func TestNoCircle(t *testing.T) {
+	out, err := isobath(t, "cycles", "--window", "3", nestedCSV(t, 9, 7, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(out), " "); !strings.Contains(got, "no circle: no bar lasts long enough at windows of 3 references; loops shorter than that are in 'isobath loops' and below, and another --window (3 to 64) may show more") {
+		t.Errorf("no word about windows of 3:\n%s", out)
 	}
 }
 
