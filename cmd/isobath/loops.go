@@ -398,11 +398,11 @@ func (t *loopTree) writeLoop(w io.Writer, i int, accesses bool) {
 
 // costText is what a loop does to memory.
 func costText(l *tree.Loop) string {
-	references := term.Thousands(l.References) + " references"
+	references := term.Counted(l.References, "reference")
 	if l.References > 0 {
 		references += fmt.Sprintf(" (%s loads)", term.Percent(float64(l.Loads+l.Modifies)/float64(l.References)))
 	}
-	return fmt.Sprintf("%s, %s bytes, %s%s lines", references, term.Thousands(l.Bytes), term.Roughly(!l.LinesExact), term.Thousands(l.Lines))
+	return fmt.Sprintf("%s, %s, %s%s", references, term.Counted(l.Bytes, "byte"), term.Roughly(!l.LinesExact), term.Counted(l.Lines, "line"))
 }
 
 // aboutLoop is what else there is to say about a loop, a line each: how its turns go

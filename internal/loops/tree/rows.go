@@ -264,28 +264,33 @@ func (b *build) agree() {
 	}
 	for i := range b.out.Loops {
 		if l := &b.out.Loops[i]; l.Kind == Plain && !l.Exact {
-			b.withoutUnsupported(i, &l.Trips)
-			l.agree(l.References)
+			b.supported(i, &l.Trips, l.References)
 		}
 	}
 	for i := range b.out.Nodes {
 		if n := &b.out.Nodes[i]; !b.out.Loops[n.Loop].Exact {
-			b.withoutUnsupported(n.Loop, &n.Trips)
-			n.agree(n.References)
+			b.supported(n.Loop, &n.Trips, n.References)
 		}
 	}
 }
 
-// withoutUnsupported takes numbers back that nothing speaks for.
-func (b *build) withoutUnsupported(row int, t *Trips) {
-	if row >= len(b.unsupported) {
-		return
+// supported takes back numbers that nothing speaks for, and those that contradict
+// others.
+func (b *build) supported(row int, t *Trips, references uint64) {
+	var not Unknown
+	if row < len(b.unsupported) {
+		not = b.unsupported[row]
 	}
-	if b.unsupported[row].Entries {
+	if not.Entries {
 		t.Entries = 0
 	}
-	if b.unsupported[row].Trips {
+	if not.Trips {
 		t.Trips = 0
+	}
+	t.agree(references)
+	if not.Entries || not.Trips {
+		t.Min, t.Median, t.Max, t.Skipped = 0, 0, 0, 0
+		t.Unknown = Unknown{Entries: t.Unknown.Entries || not.Entries, Trips: t.Unknown.Trips || not.Trips, Spread: true}
 	}
 }
 
