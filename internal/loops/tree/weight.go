@@ -107,6 +107,12 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	if up := st.shape.parent; len(gr.machines) == 0 && up >= 0 && (gr.parent < 0 || b.groups[gr.parent].statement != up) {
 		v.unsupported.Entries = true // the loop around it has no code either, and its turns are not told apart
 	}
+	if len(gr.machines) == 0 && b.inlined(gr) {
+		v.unsupported.Entries = true // those in other copies of its function may have left no mark
+	}
+	if slices.ContainsFunc(gr.machines, func(m int32) bool { return b.loops[m].around >= 0 && !b.loops[m].tested }) {
+		v.unsupported = Unknown{Entries: true, Trips: true} // that it is this statement is a guess
+	}
 	v.unsupported.Trips = v.unsupported.Trips || len(gr.machines) == 0 && v.counts.once() && !b.testedAfter(gr)
 	return v
 }
@@ -119,8 +125,9 @@ const (
 )
 
 // testedAfter reports whether the condition of a group's statement, of which no loop is
-// left, was tested after a turn: it might have gone on. Else the mark of one turn may
-// stand for all of them, where what they do was computed at once.
+// left, was tested after a turn, or the turn came to a statement that leaves it: it might
+// have gone on. Else the mark of one turn may stand for all of them, where what they do
+// was computed at once.
 func (b *build) testedAfter(gr *group) bool {
 	st := &b.statements[gr.statement]
 	var begins []int32
@@ -132,9 +139,9 @@ func (b *build) testedAfter(gr *group) bool {
 		if slices.Contains(b.begun[id], gr.statement) {
 			begins = append(begins, id)
 		}
-		if p, ok := b.forest.branch(id); ok && b.basics[id].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at) {
-			tests[id] = true
-		}
+		p, ok := b.forest.branch(id)
+		tests[id] = ok && b.basics[id].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at) ||
+			b.holdsPart(id, func(p position) bool { return p.file == st.file && slices.Contains(st.leavings, p.at) })
 	}
 	for _, id := range begins {
 		if tests[id] {
