@@ -266,6 +266,40 @@ func (c *Catalogue) page(target string) []Suggestion {
 	return nil
 }
 
+// viewOf reads "imbalance across cpus", "statistics of latency": a view and what of
+// the data somebody wants to see in it.
+func (c *Catalogue) viewOf(text string, ctx *Context) []Suggestion {
+	tokens := tokensOf(text)
+	for at := 1; at+1 < len(tokens); at++ {
+		if !slices.Contains([]string{"across", "between", "among", "over", "of", "per", "by", "for", "on"}, tokens[at].word) {
+			continue
+		}
+		from := at + 1
+		for from+1 < len(tokens) && slices.Contains([]string{"the", "all", "each"}, tokens[from].word) {
+			from++
+		}
+		column, end := c.axisAt(tokens, from)
+		if column == "" && placeWords[stem(tokens[from].word)] != "" {
+			column, end = tokens[from].word, from+1
+		}
+		if column == "" || end != len(tokens) {
+			continue
+		}
+		var words []string
+		for _, t := range tokens[:at] {
+			words = append(words, t.word)
+		}
+		name := fold(strings.Join(words, " "))
+		for _, id := range c.letters {
+			p := &c.index.phrases[id]
+			if e := &c.entries[p.entry]; e.kind == kindPage && e.action == View && p.folded == name {
+				return []Suggestion{c.suggest(scored{int(p.entry), 1}, ctx)}
+			}
+		}
+	}
+	return nil
+}
+
 // counted reads "L3 misses per thread": a set against an axis.
 func (c *Catalogue) counted(text string, ctx *Context) []Suggestion {
 	tokens := tokensOf(text)

@@ -295,3 +295,30 @@ func TestNoSamples(t *testing.T) {
 		}
 	}
 }
+
+// A point or a comma divides thousands where values are whole, and no input with one
+// means everything.
+func TestThousands(t *testing.T) {
+	tab, err := table.New("samples", []*table.Column{
+		table.Ints("latency", "cycles", table.Measured, []int64{4, 40, 999, 1500, 4000}, nil),
+		table.Floats("temperature", "K", table.Measured, []float64{0.5, 1.2, 1.6, 300, 2000}, nil),
+		table.Ints("line", "", table.Measured, []int64{2, 35, 2035, 135, 2135}, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := searcher(t, tab)
+	for text, want := range map[string]string{
+		"latencies above 1.000": "latency > 1000", "latency over 1,000": "latency > 1000", "latency > 1.000": "latency > 1000", "latency > 1\u202f000": "latency > 1000",
+		"latency between 1 000 and 2.000 cycles": "latency in 1000..2000", "latency < 1.000.000": "latency < 1000000", "temperature above 1.500": "temperature > 1.5",
+		"line 2,035": "line = 2035", "line 2.135": "line = 2135", "line 2,135": "line in (2, 135)", "latency above 12.5": "latency > 12.5",
+	} {
+		list, err := s.Search(t.Context(), text, Context{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list[0].Where != want {
+			t.Errorf("%q selects %q, want %q: %q", text, list[0].Where, want, texts(s, t, text))
+		}
+	}
+}

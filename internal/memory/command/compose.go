@@ -66,7 +66,45 @@ func wordSet(words string) map[string]bool {
 // lines, levels, places, limits, what is most, each of them possibly negated.
 // Every word must have its place; one stranger is forgiven, and costs.
 func (c *Catalogue) composed(text string) []Suggestion {
-	tokens := tokensOf(text)
+	return c.composedOf(tokensOf(text))
+}
+
+// wholeNumbers writes numbers without what divides their thousands. A point or a
+// comma does where the values that it limits are whole and drawn as they are;
+// elsewhere 1.000 is a one with three places behind it. A comma between numbers of
+// things divides those, unless what follows it could be no number by itself: 1,044
+// is one line, 2,135 may be two.
+func (c *Catalogue) wholeNumbers(text string) string {
+	digits := func(number string) string {
+		return strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, number)
+	}
+	text = apart000.ReplaceAllStringFunc(text, digits)
+	plain := in1000s.ReplaceAllStringFunc(text, digits)
+	if plain == text {
+		return text
+	}
+	meant := c.composedOf(tokensOf(plain))
+	if len(meant) == 0 || len(meant[0].Axes) == 0 {
+		return text
+	}
+	list := slices.ContainsFunc(tokensOf(text), func(t token) bool {
+		return t.list != nil && !slices.ContainsFunc(t.list[1:], func(n float64) bool { return n < 100 })
+	})
+	for _, a := range meant[0].Axes {
+		col := c.table.Column(a)
+		if _, fractions := col.Data.([]float64); fractions || c.axisScale(col) != 1 || list && slices.Contains(naming, a) {
+			return text
+		}
+	}
+	return plain
+}
+
+func (c *Catalogue) composedOf(tokens []token) []Suggestion {
 	if len(tokens) == 0 || len(tokens) > maxComposed || len(c.table.Columns()) == 0 {
 		return nil
 	}
@@ -118,14 +156,54 @@ func (c *Catalogue) onlyValue(tokens []token) bool {
 var wishes = []string{"show me", "give me", "hide everything but", "hide everything except", "hide all but", "hide all except", "remove everything but", "remove everything except"}
 
 // wished is an input without such words; false if it does not begin with any.
-func wished(text string) (rest string, ok bool) {
+func wished(text string) (rest string, ok bool) { return after(text, wishes) }
+
+// after is what follows words that an input begins with.
+func after(text string, words []string) (rest string, ok bool) {
 	text = strings.Join(strings.Fields(text), " ")
-	for _, w := range wishes {
+	for _, w := range words {
 		if len(text) > len(w) && text[len(w)] == ' ' && strings.EqualFold(text[:len(w)], w) {
 			return text[len(w)+1:], true
 		}
 	}
 	return "", false
+}
+
+// onlyAxes are words before the axes that somebody wants to see, and no others.
+var onlyAxes = []string{"show only", "only show", "keep only", "just show", "only the axes", "only axes", "only the axis", "only axis"}
+
+// kept reads "hide everything but latency": all axes but some are taken away.
+func (c *Catalogue) kept(text string, ctx *Context) []Suggestion {
+	rest, ok := after(text, onlyAxes)
+	if !ok {
+		if rest, ok = after(text, wishes); !ok {
+			return nil
+		}
+	}
+	tokens := tokensOf(rest)
+	var stay, names []string
+	for at := 0; at < len(tokens); {
+		if slices.Contains([]string{"the", "axis", "axes", "and", ","}, tokens[at].word) {
+			at++
+			continue
+		}
+		column, end := c.axisAt(tokens, at)
+		if column == "" {
+			return nil
+		}
+		stay, names, at = append(stay, column), append(names, c.title(column)), end
+	}
+	var gone []string
+	for _, column := range ctx.Shown {
+		if !slices.Contains(stay, column) {
+			gone = append(gone, column)
+		}
+	}
+	if len(gone) == 0 || len(gone) == len(ctx.Shown) {
+		return nil // nothing to take away, or nothing left
+	}
+	list := strings.Join(names, " and ")
+	return []Suggestion{{Text: "hide all axes but " + list, Action: Hide, Axes: gone, Score: 1, Does: "takes all axes away but " + list}}
 }
 
 // related reads "latency by cpu": one axis against another.

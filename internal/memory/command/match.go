@@ -27,6 +27,7 @@ type scored struct {
 // Match ranks what an input may mean, best first. It looks at no sample:
 // selections that depend on quantiles are still to be resolved.
 func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
+	text = c.wholeNumbers(text)
 	in := parseInput(text)
 	var out []Suggestion
 	literal := c.literal(text)
@@ -43,7 +44,9 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 	if rest, ok := wished(text); ok {
 		out = append(out, c.composed(rest)...)
 	}
+	out = append(out, c.kept(text, &ctx)...)
 	out = append(out, c.comparing(text)...)
+	out = append(out, c.viewOf(text, &ctx)...)
 	if len(out) == 0 {
 		out = literal
 	}

@@ -28,7 +28,11 @@ const to = "to"
 var (
 	rangeField  = regexp.MustCompile(`^(\d[\d.,]*)([a-zµ%]*)(?:-|\.\.)(\d[\d.,]*)([a-zµ%]*)$`)
 	numberField = regexp.MustCompile(`^(\d[\d.,]*(?:e[+-]?\d+)?|0x[0-9a-f]+)([a-zµ%]*)(\+?)$`)
-	nameNumber  = regexp.MustCompile(`^(.*[^\d:]):(\d+)$`)
+	in1000s     = regexp.MustCompile(`\b[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)\b`)
+	// apart000 is a number whose thousands are apart: by a thin blank, as the page
+	// writes it, or by any where what follows is no number of its own.
+	apart000   = regexp.MustCompile(`\b\d{1,3}(?:(?:[\x{00a0}\x{2009}\x{202f}]\d{3})+|(?:\s0\d{2})+)\b`)
+	nameNumber = regexp.MustCompile(`^(.*[^\d:]):(\d+)$`)
 )
 
 // tokensOf cuts an input. Signs, commas between things, and what joins the ends

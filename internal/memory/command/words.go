@@ -53,6 +53,9 @@ func stem(w string) string {
 			return w[:len(w)-2]
 		}
 	}
+	if y, ok := strings.CutSuffix(w, "ies"); ok && len(y) > 2 {
+		return y + "y"
+	}
 	if len(w) > 3 && w[len(w)-1] == 's' && w[len(w)-2] != 's' {
 		return w[:len(w)-1]
 	}

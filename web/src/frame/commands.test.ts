@@ -66,6 +66,8 @@ describe('run', () => {
     ]));
   it('hides', () =>
     expect(names(carry({ action: 'hide', axes: ['cpu'] }).state)).toEqual(['time', 'latency']));
+  it('hides several', () =>
+    expect(names(carry({ action: 'hide', axes: ['time', 'cpu'] }).state)).toEqual(['latency']));
   it('never hides the last axis', () =>
     expect(names(carry({ action: 'hide', axes: ['cpu'] }, ['cpu']).state)).toEqual(['cpu']));
   it('correlates and selects', () => {

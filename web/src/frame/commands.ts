@@ -64,9 +64,11 @@ export function run(s: Suggestion, store: Store, hands: Hands): void {
     case 'show':
       if (first) store.change({ bottom: 'parallel', axes: [...axes, { column: first }] });
       return;
-    case 'hide':
-      if (axes.length > 1) store.change({ axes: axes.filter((a) => a.column !== first) });
+    case 'hide': {
+      const left = axes.filter((a) => !s.axes.includes(a.column));
+      if (left.length > 0) store.change({ axes: left });
       return;
+    }
     case 'correlate':
       if (first && second) store.change({ bottom: 'parallel', axes: together(axes, first, second) });
       if (s.selects) select(s, store);
