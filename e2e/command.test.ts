@@ -413,6 +413,22 @@ describe('commands', () => {
     ) as { samples: number };
     expect(report.samples).toBe(2);
   });
+
+  it('lets one say what an unknown level is', async () => {
+    const file = join(folder, 'words.csv');
+    writeFileSync(file, 'time,cpu,level\n1000,0,HBM\n2000,1,L2\n3000,0,HBM\n4000,1,L1\n');
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('textbox', { name: 'Path' }).fill(file);
+    await page.keyboard.press('Enter');
+    await everything(page, 4);
+    await enter('choose columns');
+    const dialog = page.getByRole('dialog', { name: 'Columns of the file' });
+    await dialog.getByRole('combobox', { name: 'level HBM is' }).selectOption('Local RAM');
+    await dialog.getByRole('button', { name: 'Read the file again' }).click();
+    await everything(page, 4);
+    await enter('dram');
+    await counted(page, 2, 4);
+  });
 });
 
 describe('commands of the demo', () => {

@@ -6,11 +6,17 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 func (s *Server) runColumns(w http.ResponseWriter, r *http.Request, run *frame.Run) error {
-	return s.columns(w, r, run.Path, run.Reading)
+	var words []tabular.Wording
+	if data := memory.Of(run); data != nil {
+		words = tabular.Wordings(data.Data.Table)
+	}
+	return s.columns(w, r, run.Path, run.Reading, words)
 }
 
 func (s *Server) runAgain(w http.ResponseWriter, r *http.Request, run *frame.Run) error {
@@ -22,7 +28,7 @@ func (s *Server) jobColumns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.columns(w, r, b.path, b.how)
+	return s.columns(w, r, b.path, b.how, nil)
 }
 
 func (s *Server) jobAgain(w http.ResponseWriter, r *http.Request) error {
@@ -34,7 +40,7 @@ func (s *Server) jobAgain(w http.ResponseWriter, r *http.Request) error {
 }
 
 // columns shows what a file has and what samples want.
-func (s *Server) columns(w http.ResponseWriter, r *http.Request, path string, how frame.Reading) error {
+func (s *Server) columns(w http.ResponseWriter, r *http.Request, path string, how frame.Reading, words []tabular.Wording) error {
 	if path == "" {
 		return frame.BadRequest("this run has no file to read again")
 	}
@@ -42,7 +48,7 @@ func (s *Server) columns(w http.ResponseWriter, r *http.Request, path string, ho
 	if err != nil {
 		return frame.BadRequest("%v", err)
 	}
-	answer := frame.Columns{Path: path, Columns: found, Wanted: []frame.WantedColumn{}, Map: how.Map}
+	answer := frame.Columns{Path: path, Columns: found, Wanted: []frame.WantedColumn{}, Map: how.Map, Words: frame.List(words)}
 	if answer.Map == nil {
 		answer.Map = map[string]string{}
 	}

@@ -86,6 +86,30 @@ func TestAgain(t *testing.T) {
 	get[frame.Failure](t, do(s, "POST", api+"runs/"+other.Run+"/again", `{"map":{},"l1Latency":100000}`), http.StatusBadRequest)
 }
 
+// Words for levels that mean nothing known are shown, and mapped like columns.
+func TestAgainWithWords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.csv")
+	if err := os.WriteFile(path, []byte("time,cpu,level\n1,0,HBM\n2,1,L2\n3,1,HBM\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loader := NewLoader(dataset.Options{})
+	s := newTestServer(t, func(o *Options) { o.Open, o.Reopen = loader.Open, loader.Reopen })
+	const api = "/api/v1/"
+	first := wait(t, s, get[frame.Job](t, do(s, "POST", api+"open", `{"path":"`+path+`"}`), http.StatusAccepted))
+	words := get[frame.Columns](t, do(s, "GET", api+"runs/"+first.Run+"/columns", ""), http.StatusOK).Words
+	if len(words) != 1 || words[0].Column != "level" || strings.Join(words[0].Unknown, " ") != "HBM" || !slices.Contains(words[0].Known, "Local RAM") {
+		t.Fatalf("words %+v", words)
+	}
+	again := wait(t, s, get[frame.Job](t, do(s, "POST", api+"runs/"+first.Run+"/again", `{"map":{"level:HBM":"Local RAM"}}`), http.StatusAccepted))
+	got := get[frame.Columns](t, do(s, "GET", api+"runs/"+again.Run+"/columns", ""), http.StatusOK)
+	if len(got.Words[0].Unknown) != 0 || got.Map["level:HBM"] != "Local RAM" {
+		t.Errorf("mapped words %+v, map %v", got.Words, got.Map)
+	}
+	if why := get[memory.Why](t, do(s, "GET", api+"runs/"+again.Run+"/why?row=0", ""), http.StatusOK); !strings.HasPrefix(why.Why, "Local RAM") {
+		t.Errorf("%+v", why)
+	}
+}
+
 // A page learns of a run that took another's place a moment later: what it asks the
 // old one until then is answered, though nobody is offered it any more.
 func TestRetired(t *testing.T) {

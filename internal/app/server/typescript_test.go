@@ -34,6 +34,7 @@ var wireAreas = []struct {
 		{"docs/book.go", "Section"},
 		{"internal/app/server/frame/wire.go"},
 		{"internal/formats/foreign/foreign.go", "Candidate"},
+		{"internal/formats/tabular/words.go", "Wording"},
 	}},
 	{"memory", [][]string{
 		{"internal/app/server/memory/wire.go"},

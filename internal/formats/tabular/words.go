@@ -14,15 +14,15 @@ import (
 // spelling is how the words of a canonical column are written.
 type spelling struct {
 	of    func(word string) (ours string, known bool)
-	thing string // what a word is
-	want  string // the words to choose from; empty: others may stand as they are
-	hint  string // one of them
+	thing string   // what a word is
+	want  []string // the words to choose from; none: others may stand as they are
+	hint  string   // one of them
 }
 
 // spellings are the columns whose words are counted by their spelling.
 var spellings = map[string]spelling{
-	samples.Level: {samples.LevelOf, "level", "L1, LFB, L2, L3, Local RAM, Remote RAM or Remote Cache", samples.L3},
-	samples.Op:    {opOf, "operation", "load, store, load+store or prefetch", "load"},
+	samples.Level: {samples.LevelOf, "level", []string{"L1", "LFB", "L2", "L3", "L4", "Local RAM", "Remote RAM", "Remote Cache"}, samples.L3},
+	samples.Op:    {opOf, "operation", []string{"load", "store", "load+store", "prefetch"}, "load"},
 	samples.Snoop: {of: datasrc.SnoopOf, thing: "result of a snoop"},
 	samples.TLB:   {of: datasrc.TLBOf, thing: "translation"},
 }
@@ -47,7 +47,7 @@ func splitMap(m map[string]string) (columns map[string]string, words map[string]
 	columns, words = map[string]string{}, map[string]map[string]string{}
 	for key, value := range m {
 		name, word, ok := strings.Cut(key, ":")
-		if s, counted := spellings[name]; !ok || !counted || s.want == "" {
+		if s, counted := spellings[name]; !ok || !counted || s.want == nil {
 			columns[key] = value
 			continue
 		}
@@ -72,7 +72,7 @@ func spell(c *table.Column, mapped map[string]string) (*table.Column, string, er
 		return nil, "", err
 	}
 	spelled := reworded(c, ours)
-	if len(unknown) == 0 || s.want == "" {
+	if len(unknown) == 0 || s.want == nil {
 		return spelled, "", nil
 	}
 	return spelled, fmt.Sprintf("%s: %s %s no %s that is known and %s where %ss are counted; say which with --map %s", c.Name,
@@ -104,7 +104,7 @@ func (s spelling) names(c *table.Column, mapped map[string]string) (ours, unknow
 		name, known := s.of(w)
 		if said {
 			if name, known = s.of(want); !known {
-				return nil, nil, fmt.Errorf("--map %s:%s=%s: %q is no %s; want %s", c.Name, w, want, want, s.thing, s.want)
+				return nil, nil, fmt.Errorf("--map %s:%s=%s: %q is no %s; want %s", c.Name, w, want, want, s.thing, strings.Join(s.want, ", "))
 			}
 		}
 		if !known {
@@ -117,6 +117,32 @@ func (s spelling) names(c *table.Column, mapped map[string]string) (ours, unknow
 		return nil, nil, fmt.Errorf("--map %s:%s: the %s column has no word %q; it has %s", c.Name, word, c.Name, word, quoted(c.Dict))
 	}
 	return ours, unknown, nil
+}
+
+// Wording is a column whose words are counted by their spelling.
+type Wording struct {
+	Column  string   `json:"column"`
+	Unknown []string `json:"unknown"` // its words that mean nothing known, and so count as nothing
+	Known   []string `json:"known"`   // what they may be mapped to
+}
+
+// Wordings lists the columns of a table whose words could be mapped.
+func Wordings(t *table.Table) []Wording {
+	out := []Wording{}
+	for _, name := range slices.Sorted(maps.Keys(spellings)) {
+		s, c := spellings[name], samples.UsableAs(t, name, table.Category)
+		if c == nil || s.want == nil {
+			continue
+		}
+		w := Wording{Column: name, Unknown: []string{}, Known: s.want}
+		for _, word := range c.Dict {
+			if _, known := s.of(word); !known && word != "" {
+				w.Unknown = append(w.Unknown, word)
+			}
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 func quoted(words []string) string {

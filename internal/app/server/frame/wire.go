@@ -4,6 +4,7 @@ import (
 	"github.com/isobath/isobath/docs"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats/foreign"
+	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // The types of this file are the messages of /api/v1 that no kind of data owns.
@@ -301,6 +302,9 @@ type Columns struct {
 	Columns []foreign.Candidate `json:"columns"`
 	Wanted  []WantedColumn      `json:"wanted"`
 	Map     map[string]string   `json:"map" ts:"Readonly<Record<string, string>>"` // the mapping it was read with
+	// Words are the columns whose words are counted by their spelling, of a run that
+	// was read. A word is mapped as COLUMN:WORD.
+	Words []tabular.Wording `json:"words"`
 }
 
 // WantedColumn is a canonical column.

@@ -334,6 +334,9 @@ export interface Columns {
   readonly columns: readonly Candidate[];
   readonly wanted: readonly WantedColumn[];
   readonly map: Readonly<Record<string, string>>; // the mapping it was read with
+  // Words are the columns whose words are counted by their spelling, of a run that
+  // was read. A word is mapped as COLUMN:WORD.
+  readonly words: readonly Wording[];
 }
 
 // WantedColumn is a canonical column.
@@ -411,4 +414,11 @@ export interface Candidate {
   // ReadAs is the canonical column it is taken for without being told; empty
   // if it keeps its own name.
   readonly readAs: string;
+}
+
+// Wording is a column whose words are counted by their spelling.
+export interface Wording {
+  readonly column: string;
+  readonly unknown: readonly string[]; // its words that mean nothing known, and so count as nothing
+  readonly known: readonly string[]; // what they may be mapped to
 }
