@@ -1,4 +1,5 @@
 // Which axes a run shows, and how each is asked for.
+import { count, plural } from '../base/format';
 import { clamp } from '../base/geometry';
 import type { Axis, ColumnInfo, Info } from '../api/wire';
 
@@ -15,6 +16,14 @@ export function titleOf(c: ColumnInfo): string {
 /** The name in the file, for tooltips, where people see another. */
 export function rawName(c: ColumnInfo): { readonly raw?: string } {
   return c.label && c.label !== c.name ? { raw: c.name } : {};
+}
+
+/** How far the server counts different values of a column. */
+const DISTINCT_MOST = 65_536;
+
+/** How many different values a column has, as far as they were counted. */
+export function sayDistinct(c: ColumnInfo, noun: string): string {
+  return c.distinct >= DISTINCT_MOST ? `${count(c.distinct)} or more ${noun}s` : plural(c.distinct, noun);
 }
 
 /** Whether an axis can show anything: two values at least. */

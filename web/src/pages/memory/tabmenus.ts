@@ -1,7 +1,6 @@
 // The menus of the tabs of the lower region that are loaded when they are opened.
-import { count } from '../../base/format';
 import type { MenuItem } from '../../frame/PopMenu.svelte';
-import { titleOf } from '../../state/axes';
+import { sayDistinct, titleOf } from '../../state/axes';
 import type { TabModel } from './tabs.svelte';
 import { METRICS } from './views/changes';
 
@@ -14,7 +13,7 @@ export const HEAT_VALUES = { samples: 'samples', mean: 'mean latency', deep: 'sh
 export function heatItems(m: TabModel): readonly MenuItem[] {
   return m.heats.map((c) => ({
     label: titleOf(c),
-    note: `${count(c.distinct)} values`,
+    note: sayDistinct(c, 'value'),
     checked: c === m.heat,
     run: () => m.desk.store.option('heat.by', c === m.heats[0] ? undefined : c.name),
   }));
@@ -109,7 +108,7 @@ export function changeByItems(m: TabModel): readonly MenuItem[] {
 export function categoryItems(m: TabModel): readonly MenuItem[] {
   return m.nominal.map((c) => ({
     label: titleOf(c),
-    note: `${count(c.distinct)} names`,
+    note: sayDistinct(c, 'name'),
     checked: c === m.category,
     run: () => m.desk.store.change({ category: c.name }),
   }));
