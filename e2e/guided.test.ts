@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
 import { boxOf, counted, everything, find, linkOf, opened, picture, whereOf } from './page';
+import { rowsOf } from './painted';
 import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
@@ -72,33 +73,37 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   }
 
   /** The rows of the view's CSV. */
-  async function rows(view: string): Promise<string[][]> {
+  async function rows(view: string): Promise<Record<string, string>[]> {
     await page.getByRole('application', { name: view }).focus();
     await page.keyboard.press('Shift+F10');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'Export CSV' }).click(),
     ]);
-    return readFileSync(await download.path(), 'utf8')
-      .trim()
-      .split('\n')
-      .map((l) => l.split(','));
+    return rowsOf(readFileSync(await download.path(), 'utf8'));
   }
 
-  function match(got: readonly string[][], want: readonly Part[]): void {
+  function match(got: readonly Record<string, string>[], want: readonly Part[]): void {
+    const ends = got.map((r) =>
+      ['from', 'to'].map((end) => Object.entries(r).find(([n]) => n.startsWith(end))![1]),
+    );
     expect(
-      got.map((r) => [Number(r[1]), Number(r[2]), Number(r[3]), r[4] === '' ? null : Number(r[4])]),
+      got.map((r, i) => [
+        ...ends[i]!.map(Number),
+        Number(r['samples']),
+        r['value'] === '' ? null : Number(r['value']),
+      ]),
     ).toEqual(want.map((w) => [w.from, w.to, w.samples, w.value]));
   }
 
   it('shows the windows and clusters that the verbs print', async () => {
     await oneAxis();
     const table = await rows('One axis');
-    const part = (name: string): string[][] => table.filter((r) => r[0] === name);
+    const part = (name: string): Record<string, string>[] => table.filter((r) => r['part'] === name);
     match(part('average latency · L2'), windows('--metric', 'latency', '--depth', 'L2', '--windows', '64'));
     match(part('imbalance · CPU'), windows('--metric', 'imbalance', '--depth', 'CPU', '--windows', '64'));
     match(
-      table.filter((r) => /^Cluster \d of 6$/.test(r[0]!)),
+      table.filter((r) => /^Cluster \d of 6$/.test(r['part']!)),
       clusters('--cut', '6'),
     );
     await picture(page, 'guide-axis', CHAPTER);
@@ -126,7 +131,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     ]);
     // The strips are about everything but the brush of their own axis.
     match(
-      (await rows('One axis')).filter((r) => r[0] === 'mean latency'),
+      (await rows('One axis')).filter((r) => r['part'] === 'mean latency'),
       windows('--metric', 'mean', '--windows', '16', '--equal-count'),
     );
   });
@@ -174,7 +179,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     for (const key of ['ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
     await summary(/4 clusters by/);
     match(
-      (await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')),
+      (await rows('One axis')).filter((r) => r['part']!.startsWith('Cluster ')),
       clusters('--cut', '4'),
     );
     expect((await linkOf(page)).get('o.cluster.cut')).toBe('4');
@@ -190,7 +195,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     const cut = clusters('--height', height!);
     await summary(new RegExp(`; ${cut.length} clusters by`));
     match(
-      (await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')),
+      (await rows('One axis')).filter((r) => r['part']!.startsWith('Cluster ')),
       cut,
     );
     await find(page, 'One axis', /^Merge 24 of 24 · time 0 – 134\.97 Gticks · 15\s676 samples · joins /);
@@ -222,7 +227,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
       '6',
     ).clusters;
     match(
-      (await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')),
+      (await rows('One axis')).filter((r) => r['part']!.startsWith('Cluster ')),
       want,
     );
   });

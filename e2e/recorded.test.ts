@@ -10,6 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { isobath, ROOT } from './harness';
 import { counted, everything, find, opened, whereOf } from './page';
+import { rowsOf } from './painted';
 import { show } from './suite';
 
 /** Made by the tests of internal/data/gaps, which say what is in it. */
@@ -111,12 +112,12 @@ describe('gaps in a recording', () => {
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: 'Export CSV' }).click(),
     ]);
-    const rows = readFileSync(await file.path(), 'utf8')
-      .split('\n')
-      .map((l) => l.split(','));
+    const rows = rowsOf(readFileSync(await file.path(), 'utf8'));
     for (const g of gaps)
       expect(
-        rows.some((r) => r[0] === g.kind && Number(r[1]) === g.from && Number(r[2]) === g.to),
+        rows.some(
+          (r) => r['part'] === g.kind && Number(r['from ns']) === g.from && Number(r['to ns']) === g.to,
+        ),
         `${g.kind} from ${g.from}`,
       ).toBe(true);
   });

@@ -524,8 +524,55 @@ describe('parallel view', () => {
     expect(v.placeFor(0, 2)).toBe(0);
     expect(moveAxis(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
   });
-  it('lists every bin', () => {
-    expect(parallel().rows().rows).toHaveLength(5);
+  it('lists every bin and every line with numbers a program reads', () => {
+    const { head, rows } = parallel().rows();
+    const of = (part: string): Record<string, string>[] =>
+      rows.filter((r) => r[0] === part).map((r) => Object.fromEntries(head.map((name, i) => [name, r[i]!])));
+    expect(of('bin')).toHaveLength(5);
+    const { edges, counts } = latency;
+    expect(of('bin')[0]).toMatchObject({
+      axis: 'latency',
+      from: String(edges[0]),
+      to: String(edges[1]),
+      unit: 'cycles',
+      all: String(counts[0][0]),
+      'next axis': '',
+    });
+    expect(of('bin').find((r) => r['value'] === 'm_y')).toMatchObject({ from: '', to: '', unit: '' });
+    expect(of('bin').at(-1)).toMatchObject({ axis: 'z', from: '4', all: '8' });
+    expect(of('line')).toHaveLength(2);
+    expect(of('line')[1]).toMatchObject({
+      axis: 'latency',
+      from: String(edges[1]),
+      to: String(edges[2]),
+      all: '3',
+      selected: '3',
+      'next axis': 'symbol',
+      'next value': 'm_y',
+    });
+    for (const r of rows) expect(r).toHaveLength(head.length);
+  });
+  it('lists the values at the ends where some lie beyond the axis', () => {
+    const beyond = { below: 1, above: 1, min: 2, max: 99 };
+    const v = new HistogramView({
+      axis: {
+        column: column('time', { kind: 'time', unit: 'ns' }),
+        answer: numbers('time', [10, 20.5, 30], [4, 6], beyond),
+        subtitle: '',
+      },
+      size: { w: 600, h: 200 },
+      brushes: [],
+      below: 0,
+    });
+    expect(v.rows()).toEqual({
+      head: ['time', 'from ns', 'to ns', 'all', 'selected', 'hovered'],
+      rows: [
+        [expect.any(String), '2', '20.5', '4', '4', '0'],
+        [expect.any(String), '20.5', '99', '6', '6', '0'],
+      ],
+    });
+  });
+  it('writes tables as CSV', () => {
     expect(csv({ head: ['a'], rows: [['x,"y"']] })).toBe('a\n"x,""y"""\n');
   });
 });

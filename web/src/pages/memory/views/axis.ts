@@ -1,6 +1,6 @@
 // One axis of a histogram: its slots along the length, its ticks, and the way
 // between values, bins and positions. Every histogram is built on it.
-import { atStep, count, decimal, exact, unitScale, type UnitScale } from '../../../base/format';
+import { atStep, count, decimal, exact, unitScale, plural, type UnitScale } from '../../../base/format';
 import { clamp } from '../../../base/geometry';
 import { ALL, SELECTED, type AxisAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
@@ -9,7 +9,7 @@ import { isNaming, rawName, titleOf } from '../../../state/axes';
 import { gapsWithin, type TimeGap } from './gaps';
 import { levelRank } from './levels';
 import { linearTicks, logTicks } from '../../../base/scale';
-import type { Said } from '../../../frame/view';
+import type { Said, Table } from '../../../frame/view';
 
 export interface AxisInput {
   readonly column: ColumnInfo;
@@ -242,6 +242,35 @@ export class AxisLayout {
     return `${titleOf(column)} ${this.say(a.edges[bin]!)}–${this.say(a.edges[bin + 1]!)}${unit}`;
   }
 
+  /**
+   * A bin as a program reads it: its words, and its ends in the unit of the column
+   * with all digits; empty where a bin has none.
+   */
+  cells(bin: number): readonly [value: string, from: string, to: string] {
+    const s = this.byBin.get(bin);
+    const { answer: a } = this.input;
+    const value = s?.value;
+    if (typeof value === 'number') return [this.sayBin(bin), String(value), String(value)];
+    if (s?.kind !== 'bin') return [this.sayBin(bin), '', ''];
+    const from = bin === 0 && a.below > 0 ? a.min : a.edges[bin];
+    const to = bin === a.bins - 1 && a.above > 0 ? a.max : a.edges[bin + 1];
+    return [this.sayBin(bin), String(from ?? ''), String(to ?? '')];
+  }
+
+  /** A table of all bins shown: what each is, and its samples by layer. */
+  table(bins: readonly number[]): Table {
+    const { column, answer: a } = this.input;
+    const numeric = column.kind !== 'category';
+    const unit = (end: string): string => `${end} ${column.unit}`.trim();
+    return {
+      head: [column.name, ...(numeric ? [unit('from'), unit('to')] : []), 'all', 'selected', 'hovered'],
+      rows: bins.map((bin) => [
+        ...this.cells(bin).slice(0, numeric ? 3 : 1),
+        ...a.counts.map((layer) => String(layer[bin] ?? 0)),
+      ]),
+    };
+  }
+
   /** A bin in words, with where it lies if that is known. */
   sayMark(bin: number): { name: string; inside: string } {
     const value = this.byBin.get(bin)?.value;
@@ -262,7 +291,7 @@ export class AxisLayout {
         ? []
         : gapsWithin(this.input.gaps, answer.edges[bin] ?? NaN, answer.edges[bin + 1] ?? NaN);
     const more = [
-      `${inside}· ${count(selected)} of its ${count(all)} samples selected`,
+      `${inside}· ${count(selected)} of its ${plural(all, 'sample')} selected`,
       ...missing.map((g) => g.says),
     ];
     return { name: about + name, more: more.join(' · '), counted: selected, ...rawName(column) };

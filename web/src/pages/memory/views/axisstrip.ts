@@ -3,7 +3,7 @@
 import type { AmountMap } from '../../../base/color';
 import type { Dir, Rect } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
-import type { StripAnswer } from '../../../api/wire';
+import type { ColumnInfo, StripAnswer } from '../../../api/wire';
 import type { AxisLayout } from './axis';
 import { Strip, type Block } from './strip';
 
@@ -96,12 +96,26 @@ export function stepStrip(strip: Strip, layout: AxisLayout, from: Mark, dir: Dir
   return slot && { kind: 'bin', axis: from.axis, bin: slot.bin };
 }
 
-export function stripRows(strip: Strip): string[][] {
-  return strip.answer.windows.map((w, i) => [
-    strip.answer.axis,
-    `${strip.title}, window ${i + 1}: ${w.from} to ${w.to} is ${w.value ?? 'unknown'}${strip.few(w) ? ' (too few samples)' : ''}`,
-    String(w.samples),
-    '',
-    '',
-  ]);
+/** What the windows of a strip have besides, in the table. */
+export const STRIP_HEAD = ['metric', 'metric unit', 'note'];
+
+export function stripRows(
+  strip: Strip,
+  column: ColumnInfo,
+): {
+  readonly part: string;
+  readonly one: readonly string[]; // axis, value, from, to, unit
+  readonly samples: string;
+  readonly value: readonly string[]; // as STRIP_HEAD
+}[] {
+  return strip.answer.windows.map((w, i) => ({
+    part: strip.title,
+    one: [column.name, `window ${i + 1}`, String(w.from), String(w.to), column.unit],
+    samples: String(w.samples),
+    value: [
+      w.value === null ? '' : String(w.value),
+      strip.answer.unit,
+      strip.few(w) ? 'too few samples' : '',
+    ],
+  }));
 }

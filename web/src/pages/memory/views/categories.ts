@@ -1,6 +1,6 @@
 // Any axis of names, as many of them as fit, in columns of rows: name, bar,
 // samples. In order of appearance, of rank, or of the names themselves.
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Paint, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -180,15 +180,10 @@ export class CategoriesView implements KeptView<CategoryMark> {
   }
 
   rows(): Table {
-    const { counts } = this.input.axis.answer;
-    const rows = this.shown.map((bin) => [
-      this.layout.sayBin(bin),
-      ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][bin] ?? 0)),
-    ]);
-    return { head: [this.input.axis.column.name, 'all', 'selected', 'hovered'], rows };
+    return this.layout.table(this.shown);
   }
 
   summary(): string {
-    return `${count(this.shown.length)} names of ${titleOf(this.input.axis.column)}`;
+    return `${plural(this.shown.length, 'name')} of ${titleOf(this.input.axis.column)}`;
   }
 }

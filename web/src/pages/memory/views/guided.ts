@@ -2,7 +2,7 @@
 // for each cluster; below it metric strips and cluster markers. All share the
 // axis, and every part can be pointed at, walked to, and listed.
 import type { AmountMap } from '../../../base/color';
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -540,7 +540,7 @@ export class GuidedView implements KeptView<GuidedMark> {
     const [a, b] = [tree.node(n.a), tree.node(n.b)];
     const parts = [
       `${tree.answer.axis} ${layout.say(n.from)} – ${layout.say(n.to)} ${layout.scale.unit}`.trim(),
-      `${count(n.samples)} samples`,
+      plural(n.samples, 'sample'),
       a && b
         ? `joins ${metricSaid(a.value, unit)} and ${metricSaid(b.value, unit)} to ${metricSaid(n.value, unit)}`
         : metricSaid(n.value, unit),
@@ -570,48 +570,45 @@ export class GuidedView implements KeptView<GuidedMark> {
   }
 
   rows(): Table {
-    const head = ['part', this.input.histogram.axis.column.name, 'to', 'samples', 'value', 'unit', 'note'];
-    const bins = this.histogram
-      .rows()
-      .rows.map((r) => ['bin', r[0] ?? '', '', r[1] ?? '', '', '', `${r[2]} selected`]);
+    const { column, gaps } = this.input.histogram.axis;
+    const unit = (end: string): string => `${end} ${column.unit}`.trim();
+    const head = [
+      ...['part', column.name, unit('from'), unit('to'), 'samples', 'selected'],
+      ...['value', 'unit', 'note'],
+    ];
+    const { layout } = this.histogram;
+    const [all, selected] = layout.input.answer.counts;
+    const bins = layout.slots.map(({ bin }) => [
+      'bin',
+      ...layout.cells(bin),
+      ...[all, selected].map((layer) => String(layer[bin] ?? 0)),
+      ...['', '', ''],
+    ]);
+    const number = (v: number | null): string => (v === null ? '' : String(v));
     const windows = this.measured.flatMap((s) =>
       s.answer.windows.map((w) => [
-        s.title,
-        String(w.from),
-        String(w.to),
-        String(w.samples),
-        w.value === null ? '' : String(w.value),
-        s.answer.unit,
-        s.few(w) ? 'too few to compare' : '',
+        ...[s.title, '', String(w.from), String(w.to), String(w.samples), ''],
+        ...[number(w.value), s.answer.unit, s.few(w) ? 'too few to compare' : ''],
       ]),
     );
     const clusters = (this.clusters?.list ?? []).map((c, i) => [
-      this.clusters!.name(i),
-      String(c.from),
-      String(c.to),
-      String(c.samples),
-      c.value === null ? '' : String(c.value),
-      this.input.tree!.unit,
-      metricTitle(this.clusters!.metric),
+      ...[this.clusters!.name(i), '', String(c.from), String(c.to), String(c.samples), ''],
+      ...[number(c.value), this.input.tree!.unit, metricTitle(this.clusters!.metric)],
     ]);
-    const gaps = (this.input.histogram.axis.gaps ?? []).map((g) => [
-      g.kind,
-      String(g.from),
-      String(g.to),
-      '',
-      g.kind === 'lost' ? String(g.records) : '',
-      g.kind === 'lost' ? 'records' : '',
+    const missing = (gaps ?? []).map((g) => [
+      ...[g.kind, '', String(g.from), String(g.to), '', ''],
+      ...(g.kind === 'lost' ? [String(g.records), 'records'] : ['', '']),
       g.says,
     ]);
-    return { head, rows: [...clusters, ...windows, ...gaps, ...bins] };
+    return { head, rows: [...clusters, ...windows, ...missing, ...bins] };
   }
 
   summary(): string {
     const parts = [this.histogram.summary()];
-    for (const s of this.measured) parts.push(`${s.title} over ${count(s.answer.windows.length)} windows`);
+    for (const s of this.measured) parts.push(`${s.title} over ${plural(s.answer.windows.length, 'window')}`);
     if (this.clusters)
       parts.push(
-        `${count(this.clusters.list.length)} clusters by ${metricTitle(this.clusters.metric)}: ` +
+        `${plural(this.clusters.list.length, 'cluster')} by ${metricTitle(this.clusters.metric)}: ` +
           this.clusters.list.map((c) => metricSaid(c.value, this.input.tree!.unit)).join(', '),
       );
     return parts.join('; ');

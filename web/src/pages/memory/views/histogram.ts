@@ -242,12 +242,7 @@ export class HistogramView implements View<HistogramMark> {
   }
 
   rows(): Table {
-    const { counts } = this.input.axis.answer;
-    const rows = this.layout.slots.map((s) => [
-      this.layout.sayBin(s.bin),
-      ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0)),
-    ]);
-    return { head: [this.input.axis.column.name, 'all', 'selected', 'hovered'], rows };
+    return this.layout.table(this.layout.slots.map((s) => s.bin));
   }
 
   summary(): string {

@@ -1,6 +1,6 @@
 // A cluster of many hosts: a small picture of each, the one most unlike the others
 // first. All have one scale, so that a host that costs more is a darker one.
-import { count } from '../../../base/format';
+import { plural } from '../../../base/format';
 import { contains, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -182,8 +182,8 @@ export class HostsView implements KeptView<ResourceMark> {
     const { without } = this.input.topology;
     const rest = hosts.length - this.tiles.length;
     const inner = without.length > 0 ? ` · ${without.join(', ')} are too many to be shown` : '';
-    const more = rest > 0 ? ` · ${count(rest)} hosts nearer to it are not shown` : '';
-    return `${count(hosts.length)} hosts, farthest from the median host first${more} · one scale for all${inner}`;
+    const more = rest > 0 ? ` · without ${plural(rest, 'host')} nearer to it` : '';
+    return `${plural(hosts.length, 'host')}, farthest from the median host first${more} · one scale for all${inner}`;
   }
 
   drawHover(r: Renderer): void {
@@ -246,7 +246,7 @@ export class HostsView implements KeptView<ResourceMark> {
     const hosts = rows
       .filter((row) => order.has(row[0]!) && row[1] === '')
       .sort((a, b) => order.get(a[0]!)! - order.get(b[0]!)!)
-      .map((row) => [...row, distance.get(row[0]!)!.distance.toFixed(2), distance.get(row[0]!)!.measure]);
+      .map((row) => [...row, String(distance.get(row[0]!)!.distance), distance.get(row[0]!)!.measure]);
     const others = rows
       .filter((row) => !(order.has(row[0]!) && row[1] === ''))
       .map((row) => [...row, '', '']);
@@ -255,10 +255,10 @@ export class HostsView implements KeptView<ResourceMark> {
 
   summary(): string {
     const first = this.tiles[0];
-    const samples = count(this.input.places.samples[SELECTED][0] ?? 0);
-    return `${count(this.input.places.hosts.length)} hosts, farthest from the median host first${
+    const samples = plural(this.input.places.samples[SELECTED][0] ?? 0, 'sample');
+    return `${plural(this.input.places.hosts.length, 'host')}, farthest from the median host first${
       first ? `: ${first.head}, ${first.why}` : ''
-    }; ${samples} samples`;
+    }; ${samples}`;
   }
 }
 

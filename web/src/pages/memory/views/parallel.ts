@@ -2,14 +2,14 @@
 // bars and brushes; lines only between columns, so that text, bars and lines
 // never overlap.
 import { inkOn, mix } from '../../../base/color';
-import { count } from '../../../base/format';
+import { plural } from '../../../base/format';
 import { clamp, HIT_SLOP, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer, Strokes } from '../../../base/renderer';
 import { fit, type Font, type Measure } from '../../../base/text';
 import type { Theme } from '../../../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
-import { rawName, titleOf } from '../../../state/axes';
+import { rawName, sayDistinct, titleOf } from '../../../state/axes';
 import { drawGaps, sayGaps } from './gaps';
 import { axisBasis, AxisLayout, extent, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from '../../../frame/badge';
@@ -17,6 +17,7 @@ import { densityStrokes, inkOf, KeptLines, largestCell, type LineLayer, type Str
 import {
   drawAxisStrip,
   drawWindowHover,
+  STRIP_HEAD,
   STRIP_ZONE,
   stepStrip,
   stripArea,
@@ -28,8 +29,11 @@ import {
 import type { Strip } from './strip';
 import type { KeptView, Said, Table } from '../../../frame/view';
 
-/** How far the server counts different values of a column. */
-const DISTINCT_MOST = 65_536;
+/** What a line leads to, in the table. */
+const BESIDE_HEAD = ['next axis', 'next value', 'next from', 'next to', 'next unit'];
+
+const layersOf = (counts: PairAnswer['counts'], at: number): string[] =>
+  counts.map((layer) => String(layer[at] ?? 0));
 
 export interface Brush {
   readonly term: Term;
@@ -502,13 +506,8 @@ export class ParallelView implements KeptView<ParallelMark> {
     const { column, subtitle } = c.layout.input;
     if (m.kind === 'window') return c.strip?.describe(m.window) ?? { name: titleOf(column), more: '' };
     if (m.kind === 'head') {
-      const more = [
-        subtitle,
-        column.provenance,
-        column.note,
-        `${count(column.distinct)}${column.distinct >= DISTINCT_MOST ? ' or more' : ''} distinct values`,
-      ];
-      if (column.missing > 0) more.push(`${count(column.missing)} samples without a value`);
+      const more = [subtitle, column.provenance, column.note, sayDistinct(column, 'distinct value')];
+      if (column.missing > 0) more.push(`${plural(column.missing, 'sample')} without a value`);
       return {
         name: titleOf(column),
         more: `· ${more.filter(Boolean).join(' · ')}`,
@@ -524,20 +523,45 @@ export class ParallelView implements KeptView<ParallelMark> {
     return m.kind === 'bin' ? this.columns[m.axis]?.layout.binTerm(m.bin) : undefined;
   }
 
+  /** Bins of every axis, the lines between neighbours, and the windows of strips. */
   rows(): Table {
-    const rows = this.columns.flatMap((c) =>
-      c.layout.slots.map((s) => {
-        const { counts } = c.layout.input.answer;
-        return [
-          c.layout.input.column.name,
-          c.layout.sayBin(s.bin),
-          ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0)),
-        ];
-      }),
+    const strips = this.columns.flatMap((c) => (c.strip ? stripRows(c.strip, c.layout.input.column) : []));
+    const measured = strips.length > 0 ? STRIP_HEAD : [];
+    const side = ({ layout }: AxisColumn, bin: number): string[] => {
+      const { column } = layout.input;
+      return [column.name, ...layout.cells(bin), column.unit];
+    };
+    const row = (part: string, one: string[], n: readonly string[], two: string[]): string[] => [
+      part,
+      ...one,
+      ...n,
+      ...(two.length > 0 ? two : BESIDE_HEAD.map(() => '')),
+      ...measured.map(() => ''),
+    ];
+    const bins = this.columns.flatMap((c) =>
+      c.layout.slots.map(({ bin }) =>
+        row('bin', side(c, bin), layersOf(c.layout.input.answer.counts, bin), []),
+      ),
     );
+    const lines = this.input.pairs.flatMap((pair, i) => {
+      const [one, two] = [this.columns[i], this.columns[i + 1]];
+      if (!pair || !one || !two) return [];
+      return Array.from(pair.left, (left, k) =>
+        row('line', side(one, left), layersOf(pair.counts, k), side(two, pair.right[k]!)),
+      );
+    });
+    const windows = strips.map(({ part, one, samples, value }) => [
+      ...[part, ...one, samples, '', ''],
+      ...BESIDE_HEAD.map(() => ''),
+      ...value,
+    ]);
     return {
-      head: ['axis', 'value', 'all', 'selected', 'hovered'],
-      rows: [...rows, ...this.columns.flatMap((c) => (c.strip ? stripRows(c.strip) : []))],
+      head: [
+        ...['part', 'axis', 'value', 'from', 'to', 'unit', 'all', 'selected', 'hovered'],
+        ...BESIDE_HEAD,
+        ...measured,
+      ],
+      rows: [...bins, ...lines, ...windows],
     };
   }
 
