@@ -7,6 +7,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Modifier, Screen } from './hands';
+import { waits } from './painted';
 
 const FIREFOX = process.env['FIREFOX'] ?? '/usr/bin/firefox-esr';
 
@@ -20,6 +22,21 @@ user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);
 user_pref("ui.prefersReducedMotion", 1);
 `;
+
+/** Keys as WebDriver writes them; letters are themselves. */
+const KEYS: Readonly<Record<string, string>> = {
+  Shift: '\uE008',
+  Control: '\uE009',
+  Alt: '\uE00A',
+  Enter: '\uE007',
+  Escape: '\uE00C',
+  Home: '\uE011',
+  End: '\uE010',
+  ArrowLeft: '\uE012',
+  ArrowUp: '\uE013',
+  ArrowRight: '\uE014',
+  ArrowDown: '\uE015',
+};
 
 interface Message {
   readonly id?: number;
@@ -36,7 +53,7 @@ export function hasFirefox(): boolean {
   return existsSync(FIREFOX);
 }
 
-export class Firefox {
+export class Firefox implements Screen {
   /** Errors in the page and on its console; must stay empty. */
   readonly problems: string[] = [];
   private readonly waiting = new Map<
@@ -107,6 +124,91 @@ export class Firefox {
     return JSON.parse(r.result?.value ?? 'null') as T;
   }
 
+  /** Runs a function in every page before its own code. */
+  async before(f: () => void): Promise<void> {
+    await this.send('script.addPreloadScript', { functionDeclaration: String(f) });
+  }
+
+  evaluate<T, A>(f: (arg: A) => T | Promise<T>, arg?: A): Promise<T> {
+    return this.value<T>(`(${String(f)})(${arg === undefined ? '' : JSON.stringify(arg)})`);
+  }
+
+  private at = { x: 0, y: 0 };
+
+  async move(x: number, y: number, steps = 1): Promise<void> {
+    const from = this.at;
+    this.at = { x: Math.round(x), y: Math.round(y) };
+    const part = (a: number, b: number, i: number): number => Math.round(a + ((b - a) * (i + 1)) / steps);
+    await this.pointer(
+      Array.from({ length: steps }, (_, i) => ({
+        type: 'pointerMove',
+        x: part(from.x, this.at.x, i),
+        y: part(from.y, this.at.y, i),
+      })),
+    );
+  }
+
+  down(): Promise<void> {
+    return this.pointer([{ type: 'pointerDown', button: 0 }]);
+  }
+
+  up(): Promise<void> {
+    return this.pointer([{ type: 'pointerUp', button: 0 }]);
+  }
+
+  async wheel(dy: number): Promise<void> {
+    const actions = [{ type: 'scroll', ...this.at, deltaX: 0, deltaY: dy }];
+    await this.send('input.performActions', {
+      context: this.context,
+      actions: [{ type: 'wheel', id: 'wheel', actions }],
+    });
+  }
+
+  hold(key: Modifier): Promise<void> {
+    return this.type([{ type: 'keyDown', value: KEYS[key]! }]);
+  }
+
+  release(key: Modifier): Promise<void> {
+    return this.type([{ type: 'keyUp', value: KEYS[key]! }]);
+  }
+
+  press(chord: string): Promise<void> {
+    const shift = chord.includes('Shift+');
+    return this.keys(
+      ...chord.split('+').map((k) => {
+        const letter = /^Key([A-Z])$/.exec(k)?.[1];
+        return letter ? (shift ? letter : letter.toLowerCase()) : (KEYS[k] ?? k);
+      }),
+    );
+  }
+
+  async quiet(): Promise<void> {
+    // An answer that has begun to come is read, and drawn, within a few frames.
+    for (let calm = 0; calm < 2; calm++) {
+      if (await waits(this)) calm = -1;
+      await this.evaluate(
+        () =>
+          new Promise<void>((done) =>
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))),
+          ),
+      );
+    }
+  }
+
+  private async pointer(actions: readonly object[]): Promise<void> {
+    await this.send('input.performActions', {
+      context: this.context,
+      actions: [{ type: 'pointer', id: 'mouse', actions }],
+    });
+  }
+
+  private async type(actions: readonly object[]): Promise<void> {
+    await this.send('input.performActions', {
+      context: this.context,
+      actions: [{ type: 'key', id: 'keys', actions }],
+    });
+  }
+
   /** Moves the pointer there, and clicks if told to. */
   async point(x: number, y: number, click = false): Promise<void> {
     const at = { x: Math.round(x), y: Math.round(y) };
@@ -116,10 +218,7 @@ export class Firefox {
           { type: 'pointerUp', button: 0 },
         ]
       : [];
-    await this.send('input.performActions', {
-      context: this.context,
-      actions: [{ type: 'pointer', id: 'mouse', actions: [{ type: 'pointerMove', ...at }, ...press] }],
-    });
+    await this.pointer([{ type: 'pointerMove', ...at }, ...press]);
   }
 
   /** Presses the pointer, moves it in steps and releases it. */
@@ -130,31 +229,19 @@ export class Firefox {
       x: Math.round(from.x + ((to.x - from.x) * (i + 1)) / 8),
       y: Math.round(from.y + ((to.y - from.y) * (i + 1)) / 8),
     }));
-    await this.send('input.performActions', {
-      context: this.context,
-      actions: [
-        {
-          type: 'pointer',
-          id: 'mouse',
-          actions: [
-            { type: 'pointerMove', x: Math.round(from.x), y: Math.round(from.y) },
-            { type: 'pointerDown', button: 0 },
-            ...steps,
-            { type: 'pointerUp', button: 0 },
-          ],
-        },
-      ],
-    });
+    await this.pointer([
+      { type: 'pointerMove', x: Math.round(from.x), y: Math.round(from.y) },
+      { type: 'pointerDown', button: 0 },
+      ...steps,
+      { type: 'pointerUp', button: 0 },
+    ]);
   }
 
   /** Presses keys one after the other; modifiers are held over the rest. */
   async keys(...keys: string[]): Promise<void> {
     const down = keys.map((value) => ({ type: 'keyDown', value }));
     const up = keys.toReversed().map((value) => ({ type: 'keyUp', value }));
-    await this.send('input.performActions', {
-      context: this.context,
-      actions: [{ type: 'key', id: 'keys', actions: [...down, ...up] }],
-    });
+    await this.type([...down, ...up]);
   }
 
   async picture(): Promise<Buffer> {

@@ -1,7 +1,8 @@
 // What the page has painted, read from its canvases, and what it would paint and
 // list now: the same views as files, caught on their way to the download folder.
 
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
+import type { Ask } from '../web/src/api/wire';
 
 /** A view as it stands on screen and as it would be saved at this moment. */
 export interface PaintedView {
@@ -12,39 +13,78 @@ export interface PaintedView {
   readonly csv: string;
 }
 
+/** What the page asked last for its pictures, beside the rows they are about. */
+export type Questions = Pick<Ask, 'axes' | 'groups' | 'stats' | 'places'>;
+
 interface Hooked {
   paintedTexts: WeakMap<HTMLCanvasElement, string[]>;
   savedFile: ((text: Promise<string>) => void) | undefined;
+  asked: Questions;
+  underWay: number; // questions without an answer
+}
+
+/** Whatever runs a function in a page. */
+interface Runs {
+  evaluate<T>(f: () => T | Promise<T>): Promise<T>;
 }
 
 /** Makes every page of the browser remember what it writes on canvases, and keep what it saves. */
 export async function rememberTexts(context: BrowserContext): Promise<void> {
-  await context.addInitScript(() => {
-    const own = window as unknown as Hooked;
-    own.paintedTexts = new WeakMap();
-    const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
-    CanvasRenderingContext2D.prototype.clearRect = function (...at) {
-      own.paintedTexts.set(this.canvas, []);
-      clearRect.apply(this, at);
-    };
-    CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
-      own.paintedTexts.get(this.canvas)?.push(text);
-      fillText.call(this, text, ...at);
-    };
-    const createObjectURL = URL.createObjectURL.bind(URL);
-    URL.createObjectURL = (blob: Blob) => {
-      own.savedFile?.(blob.text());
-      return createObjectURL(blob);
-    };
-    const { click } = HTMLAnchorElement.prototype;
-    HTMLAnchorElement.prototype.click = function () {
-      if (!this.download || !own.savedFile) click.call(this);
-    };
-  });
+  await context.addInitScript(remember);
+}
+
+/** Runs in a page before its own code. */
+export function remember(): void {
+  const own = window as unknown as Hooked;
+  own.paintedTexts = new WeakMap();
+  const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...at) {
+    own.paintedTexts.set(this.canvas, []);
+    clearRect.apply(this, at);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+    own.paintedTexts.get(this.canvas)?.push(text);
+    fillText.call(this, text, ...at);
+  };
+  const createObjectURL = URL.createObjectURL.bind(URL);
+  URL.createObjectURL = (blob: Blob) => {
+    own.savedFile?.(blob.text());
+    return createObjectURL(blob);
+  };
+  const { click } = HTMLAnchorElement.prototype;
+  HTMLAnchorElement.prototype.click = function () {
+    if (!this.download || !own.savedFile) click.call(this);
+  };
+  own.asked = {};
+  own.underWay = 0;
+  const { fetch } = window;
+  window.fetch = async (to, init) => {
+    if (init?.method !== 'POST') return fetch(to, init);
+    if (String(to).endsWith('/ask') && typeof init.body === 'string') {
+      const ask = JSON.parse(init.body) as Ask;
+      if (ask.places && ask.stats?.length) own.asked = ask;
+    }
+    own.underWay++;
+    try {
+      return await fetch(to, init);
+    } finally {
+      own.underWay--;
+    }
+  };
+}
+
+/** What the page asked last. */
+export function askedLast(page: Runs): Promise<Questions> {
+  return page.evaluate(() => (window as unknown as Hooked).asked);
+}
+
+/** Whether questions of the page have no answer yet. */
+export function waits(page: Runs): Promise<boolean> {
+  return page.evaluate(() => (window as unknown as Hooked).underWay > 0);
 }
 
 /** Every view on screen. */
-export function paintedViews(page: Page): Promise<PaintedView[]> {
+export function paintedViews(page: Runs): Promise<PaintedView[]> {
   return page.evaluate(async () => {
     const own = window as unknown as Hooked;
     const save = (host: Element, format: string): Promise<string> =>
