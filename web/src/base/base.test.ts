@@ -13,7 +13,19 @@ import {
   toHex,
   toOklab,
 } from './color';
-import { atStep, bytes, count, decimal, duration, exact, percent, share, short, unitScale } from './format';
+import {
+  atStep,
+  bytes,
+  count,
+  decimal,
+  duration,
+  exact,
+  percent,
+  remaining,
+  share,
+  short,
+  unitScale,
+} from './format';
 import { matches, type KeyEvent } from './keys';
 import { rasterize } from './raster';
 import type { Strokes } from './renderer';
@@ -129,6 +141,12 @@ describe('numbers', () => {
     expect(atStep(0.30000000000000004, 0.1)).toBe('0.3');
     expect(narrow(bytes(1536))).toBe('1.5 KiB');
     expect(narrow(duration(75))).toBe('1 min 15 s');
+    expect([0.01, 0.6, 1.2, 75].map((s) => narrow(remaining(s)))).toEqual([
+      'less than 1 s left',
+      'less than 1 s left',
+      '1.0 s left',
+      '1 min 15 s left',
+    ]);
   });
 });
 

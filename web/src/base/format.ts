@@ -126,6 +126,11 @@ export function duration(seconds: number): string {
   return `${minutes}${THIN}min ${Math.round(seconds - 60 * minutes)}${THIN}s`;
 }
 
+/** How long something will take still; an estimate below a second is none. */
+export function remaining(seconds: number): string {
+  return seconds < 1 ? `less than 1${THIN}s left` : `${duration(Math.round(seconds))} left`;
+}
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }

@@ -203,6 +203,24 @@ describe('topology view', () => {
     expect(seen.size).toBe(LOPSIDED.resources.length);
     expect(view({ root: 1 }).tree.nodes.map((n) => n.index)).toEqual([1, 3, 4, 5, 6, 7]);
   });
+  it('has outlines and links that leave the colours of 384 CPUs in sight', () => {
+    const rows: [string, number, number][] = [['Machine', 0, -1]];
+    for (let p = 0; p < 2; p++) rows.push(['Package', p, 0]);
+    for (let i = 0; i < 384; i++) rows.push(['CPU', i, 1 + Math.floor(i / 192)]);
+    const n = rows.map((_, i) => (i < 3 ? 1000 : i % 3));
+    const v = view({ layout: 'icicle', topology: machine(rows), places: places(n) });
+    const r = new SvgRenderer(theme, roughMeasure);
+    const outlines: number[] = [];
+    const links: number[] = [];
+    r.rect = (box, paint) => void (paint.stroke && outlines.push((paint.width ?? 1) / box.w));
+    r.line = (x, _y, to, _to, paint) => void (x === to && links.push(paint.width ?? 1)); // not the legend's
+    v.draw(r);
+    const slot = 700 / 384;
+    expect(outlines.length).toBeGreaterThan(100);
+    expect(Math.max(...outlines)).toBeLessThan(0.2);
+    expect(links.length).toBeGreaterThan(100);
+    expect(Math.max(...links)).toBeLessThan(0.7 * slot);
+  });
   it('has a row for each resource', () => {
     expect(view().rows().rows).toHaveLength(LOPSIDED.resources.length);
   });

@@ -2,7 +2,7 @@
 // much crossed each link. Drawn as a sunburst or an icicle; both share data,
 // colours and legend.
 import { inkOn, mix, type AmountMap } from '../../../base/color';
-import { short, count, mean as formatMean, percent, roughly, THIN } from '../../../base/format';
+import { short, count, mean as formatMean, percent, roughly, THIN, plural } from '../../../base/format';
 import { clamp, contains, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Hatch, Paint, Path, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -26,6 +26,9 @@ import { childLists, layTree, pathOf, sayPath, sayResource, type Node, type Tree
 import type { KeptView, Said, Table } from '../../../frame/view';
 
 export type TopologyMetric = 'latency' | 'samples' | 'mean';
+/** A box is so many times as wide as its outline, at least. */
+const EDGES = 6;
+
 export type TopologyLayout = 'sunburst' | 'icicle';
 
 /** A measure of a column over the selected samples of each resource. */
@@ -459,8 +462,10 @@ export class TopologyView implements KeptView<ResourceMark> {
       if (node.parent >= 0) this.drawIcicleLink(r, node, box, r.theme);
       const root = node.index === this.tree.root;
       const { fill, t } = root ? { fill: r.theme.surface, t: 1 } : this.fillOf(node, r.theme);
-      if (fill) r.rect(box, { fill, ...(t < PALE && { stroke: r.theme.line, width: 1 }) });
-      else r.rect(box, { hatch: emptyHatch(r.theme), stroke: r.theme.line, width: 1 });
+      // Of hundreds of CPUs each is two pixels wide: outlines would be all that is seen.
+      const edge = { stroke: r.theme.line, width: Math.min(1, box.w / EDGES) };
+      if (fill) r.rect(box, { fill, ...(t < PALE && edge) });
+      else r.rect(box, { hatch: emptyHatch(r.theme), ...edge });
       const doubt = root ? undefined : this.doubt(node.index, r.theme);
       if (doubt) r.rect(box, doubt);
       if (this.isChosen(node.index)) r.rect(grow(box, 1), { stroke: r.theme.selected, width: 2 });
@@ -482,11 +487,13 @@ export class TopologyView implements KeptView<ResourceMark> {
     const x = box.x + box.w / 2;
     const from = parent.y + parent.h;
     if (traffic === 0 || !scale) {
-      r.line(x, from, x, box.y, { stroke: theme.line, width: 1, dash: [2, 2] });
+      r.line(x, from, x, box.y, { stroke: theme.line, width: Math.min(1, box.w / EDGES), dash: [2, 2] });
       return;
     }
-    const width = 1.5 + (Math.min(12, 0.8 * box.w) - 1.5) * scale.t(traffic);
-    r.line(x, from, x, box.y, { stroke: this.linkInk(node.index, theme), width: Math.max(1, width) });
+    const thickest = Math.min(12, 0.8 * box.w);
+    const thinnest = Math.min(1.5, thickest / 4);
+    const width = thinnest + (thickest - thinnest) * scale.t(traffic);
+    r.line(x, from, x, box.y, { stroke: this.linkInk(node.index, theme), width });
   }
 
   private drawIcicleLabel(r: Renderer, node: Node, box: Rect, fill: string | undefined): void {
@@ -791,7 +798,7 @@ export class TopologyView implements KeptView<ResourceMark> {
         name: sayResource(r),
         more: `${where ? `(${where}) ` : ''}· no samples placed here${r.note ? ` · ${r.note}` : ''}`,
       };
-    const parts = [`${count(selected)} of its ${count(all)} samples selected`];
+    const parts = [`${count(selected)} of its ${plural(all, 'sample')} selected`];
     const latency = this.latency(m.resource);
     if (!this.issues(m.resource)) parts.push(`${count(this.samples(m.resource))} served here`);
     if (latency > 0) {
@@ -868,7 +875,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     const rings = this.tree.rings
       .slice(1)
       .map((type, i) => `${this.tree.nodes.filter((n) => n.ring === i + 1).length} ${type}`);
-    return `Hardware topology: ${rings.join(', ')}; ${count(this.total())} samples`;
+    return `Hardware topology: ${rings.join(', ')}; ${plural(this.total(), 'sample')}`;
   }
 }
 
