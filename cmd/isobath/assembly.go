@@ -109,7 +109,7 @@ func writeAssembly(w io.Writer, a *assembly.Assembly, timed bool) error {
 	if a.Module != "" {
 		in = " in " + a.Module
 	}
-	fmt.Fprintf(w, "%s%s: %s samples on %s instructions\n", a.Function, in, term.Thousands(counted), term.Thousands(len(a.Instructions)))
+	fmt.Fprintf(w, "%s%s: %s on %s\n", a.Function, in, term.Counted(counted, "sample"), term.Counted(len(a.Instructions), "instruction"))
 	if a.Partial {
 		fmt.Fprintln(w, "only instructions with samples are known: the program was not at hand at import")
 	}

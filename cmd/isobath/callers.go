@@ -80,7 +80,7 @@ func noFunction(name string) error {
 
 // writeCalls prints who calls a function, then what it calls.
 func writeCalls(w io.Writer, c profile.Calls, timed bool) error {
-	fmt.Fprintf(w, "%s: %s samples with what it calls, %s of its own\n", c.Function, term.Thousands(c.Total), term.Thousands(c.Self))
+	fmt.Fprintf(w, "%s: %s with what it calls, %s of its own\n", c.Function, term.Counted(c.Total, "sample"), term.Thousands(c.Self))
 	for _, part := range []struct {
 		head  string
 		calls []profile.Call

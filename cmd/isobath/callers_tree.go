@@ -49,7 +49,7 @@ func (f callTreeFlags) run(cmd *cobra.Command, s *dataset.Set, rows table.Bits, 
 
 // writeCallTree prints nodes with what they weigh, indented by depth.
 func writeCallTree(w io.Writer, tree *profile.CallTree, timed bool) error {
-	fmt.Fprintf(w, "%s samples", term.Thousands(tree.Total.Samples))
+	fmt.Fprint(w, term.Counted(tree.Total.Samples, "sample"))
 	if timed {
 		fmt.Fprintf(w, ", %s of latency", term.Short(tree.Total.Latency))
 	}

@@ -137,11 +137,11 @@ func storeRun(ctx context.Context, r *run.Run, engine, out string, force bool) e
 	if r.Trace != "" {
 		say("the message trace stays in %s: an engine keeps samples", r.Path)
 	}
-	rows := term.Thousands(r.Contents[0].Rows())
+	rows := term.Counted(r.Contents[0].Rows(), "sample")
 	if !stored {
-		say("%s: exactly this run of %s samples is there already", address, rows)
+		say("%s: exactly this run of %s is there already", address, rows)
 		return nil
 	}
-	say("%s: %s samples; open it with 'isobath open %s'", address, rows, address)
+	say("%s: %s; open it with 'isobath open %s'", address, rows, address)
 	return nil
 }

@@ -143,9 +143,9 @@ func (r *heatmapReport) write(w io.Writer) error {
 	if err := t.Write(w, term.Width); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d windows from %s to %s %s; the darkest is %.6g", len(r.Edges)-1, axisText(r.Edges[0]), axisText(r.Edges[len(r.Edges)-1]), r.Unit, most)
+	_, err := fmt.Fprintf(w, "\n%s from %s to %s %s; the darkest is %.6g", term.Counted(len(r.Edges)-1, "window"), axisText(r.Edges[0]), axisText(r.Edges[len(r.Edges)-1]), r.Unit, most)
 	if err == nil && r.Missing > 0 {
-		_, err = fmt.Fprintf(w, "; %s samples have no time or no %s", term.Thousands(r.Missing), r.By)
+		_, err = fmt.Fprintf(w, "; %s without a time or %s", term.Counted(r.Missing, "sample"), r.By)
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(w)

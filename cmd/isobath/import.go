@@ -79,7 +79,7 @@ same run changes nothing, and one that was interrupted starts anew.`,
 			}
 			warn(r.Warnings)
 			samples := r.Contents[0]
-			say("%s: %s samples, %d columns", out, term.Thousands(samples.Rows()), len(samples.Columns()))
+			say("%s: %s, %s", out, term.Counted(samples.Rows(), "sample"), term.Counted(len(samples.Columns()), "column"))
 			return nil
 		},
 	}
@@ -153,7 +153,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, to de
 	if all.Archive != "" {
 		with = " with a message trace"
 	}
-	say("%s: %s samples of %d runs%s", to.out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
+	say("%s: %s of %d runs%s", to.out, term.Counted(all.Contents[0].Rows(), "sample"), all.Runs, with)
 	return nil
 }
 

@@ -148,11 +148,12 @@ func commonOf(s *dataset.Set) common {
 
 func (i *samplesInfo) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	what := string(i.Kind)
+	what, by := strings.TrimSuffix(string(i.Kind), "s"), ""
 	if i.Summed != nil {
-		what = fmt.Sprintf("sums by place in the code, %s in all", i.Summed)
+		what, by = "sum", fmt.Sprintf(" by place in the code, %s in all", i.Summed)
 	}
-	fmt.Fprintf(w, "%s %s (%s)\n", style.Bold(term.Thousands(i.Rows)), what, i.Format)
+	number := term.Thousands(i.Rows)
+	fmt.Fprintf(w, "%s%s%s (%s)\n", style.Bold(number), strings.TrimPrefix(term.Counted(i.Rows, what), number), by, i.Format)
 	switch {
 	case i.Topology != nil:
 		fmt.Fprintln(w, topologyLine(*i.Topology))

@@ -532,9 +532,9 @@ func machine(name string) (*record.Machine, error) {
 // summary says what a recording holds, in one line.
 func summary(r *run.Run) string {
 	d := r.Recording
-	text := fmt.Sprintf("%s samples in %.1f s", term.Thousands(d.Samples), d.Seconds)
+	text := fmt.Sprintf("%s in %.1f s", term.Counted(d.Samples, "sample"), d.Seconds)
 	if l := d.Last; l != nil {
-		text = fmt.Sprintf("%s samples from %.1f s to %.1f s after the recording began", term.Thousands(d.Samples), l.From, l.To)
+		text = fmt.Sprintf("%s from %.1f s to %.1f s after the recording began", term.Counted(d.Samples, "sample"), l.From, l.To)
 	}
 	if d.Addresses != nil && d.Samples > 0 {
 		text += ", " + addresses(d)

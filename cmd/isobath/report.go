@@ -297,17 +297,17 @@ func (r *report) group(t *table.Table, columns []string, row query.GroupRow) rep
 	return g
 }
 
-// rows is what the rows are called.
-func (r *report) rows() string {
+// row is what a row is called.
+func (r *report) row() string {
 	if r.Summed != nil {
-		return "sums"
+		return "sum"
 	}
-	return "samples"
+	return "sample"
 }
 
 // headline says how much was looked at.
 func (r *report) headline() string {
-	line := fmt.Sprintf("%s of %s %s", term.Thousands(r.Samples), term.Thousands(r.Of), r.rows())
+	line := term.Thousands(r.Samples) + " of " + term.Counted(r.Of, r.row())
 	switch {
 	case r.Latency != nil:
 		return line + fmt.Sprintf(", %s%s %s (%s)", about(r.Provenance), term.Short(*r.Latency), r.Unit, r.Provenance)
@@ -320,7 +320,7 @@ func (r *report) headline() string {
 // write prints the report as text.
 func (r *report) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	about, what := about(r.Provenance), r.rows()
+	about, what := about(r.Provenance), r.row()+"s"
 	number, rest, _ := strings.Cut(r.headline(), " ")
 	line := style.Bold(number) + " " + rest
 	if r.Where != "" {

@@ -54,7 +54,7 @@ func writeAllocations(w io.Writer, r *allocated.Allocations) error {
 	if r.SmallCalls > 0 { // of which nobody knows how long they live
 		fmt.Fprint(w, " without the small ones")
 	}
-	fmt.Fprintf(w, "\n%s of %s samples are in this memory; life is the median\n\n", term.Thousands(r.InAllocations), term.Thousands(r.Samples))
+	fmt.Fprintf(w, "\n%s of %s in this memory; life is the median\n\n", term.Thousands(r.InAllocations), term.Counted(r.Samples, "sample"))
 	right := func(head string) term.Column { return term.Column{Head: head, Align: term.Right} }
 	t := term.Table{Columns: []term.Column{right("bytes"), right("calls"), right("peak"), right("life"), right("samples"), {Head: "place", Give: true}}}
 	for i := range r.Sites {

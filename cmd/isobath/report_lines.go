@@ -102,7 +102,7 @@ func (r *lineReport) write(w io.Writer) error {
 	if r.Count == 1 {
 		lines = "1 line"
 	}
-	fmt.Fprintf(w, "%s of %s samples with an address, %s of %d bytes (%s), %s used by several threads\n", term.Thousands(r.Addressed), term.Thousands(r.Samples),
+	fmt.Fprintf(w, "%s of %s with an address, %s of %d bytes (%s), %s used by several threads\n", term.Thousands(r.Addressed), term.Counted(r.Samples, "sample"),
 		lines, r.LineBytes, kind, term.Thousands(r.Shared))
 	switch {
 	case !r.HasOp:

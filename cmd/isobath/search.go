@@ -118,7 +118,7 @@ func writeSuggestions(w io.Writer, list []command.Suggestion, of int) error {
 		case s.Missing != "":
 			does = "not possible: " + s.Missing
 		case s.Samples != nil:
-			does += fmt.Sprintf(": %s of %s samples", term.Thousands(*s.Samples), term.Thousands(of))
+			does += fmt.Sprintf(": %s of %s", term.Thousands(*s.Samples), term.Counted(of, "sample"))
 		}
 		for _, line := range wrapped(does, term.Width-4) {
 			fmt.Fprintf(w, "    %s\n", line)

@@ -69,7 +69,7 @@ func (s *Sheet) Write(w io.Writer) error {
 }
 
 func (p *page) head(s *Sheet) {
-	p.put("<h1>%s</h1>\n<p class=\"muted\">%s of %s samples", s.Title, s.Samples, s.Of)
+	p.put("<h1>%s</h1>\n<p class=\"muted\">%s of %s", s.Title, s.Samples, s.Of)
 	if s.Where != "" {
 		p.put(" where <code>%s</code>", s.Where)
 	}
@@ -156,7 +156,7 @@ func (p *page) latency(l *Latency) {
 	p.facts(l.Facts)
 	p.put(`<div class="chart" role="img" aria-label="histogram of latencies in powers of two">`)
 	for _, b := range l.Bins {
-		p.put(`<div style="height:%v%%" title="%s to %s: %s samples"></div>`, b.Height, b.Lo, b.Hi, b.Samples)
+		p.put(`<div style="height:%v%%" title="%s to %s: %s"></div>`, b.Height, b.Lo, b.Hi, b.Samples)
 	}
 	p.put("</div>\n<div class=\"ends\" aria-hidden=\"true\">")
 	for _, b := range l.Bins {

@@ -113,7 +113,7 @@ func Make(ctx context.Context, set *dataset.Set, o Options) (*Sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Samples, s.Of = term.Thousands(rows.Count()), term.Thousands(set.Table.Rows())
+	s.Samples, s.Of = term.Thousands(rows.Count()), term.Counted(set.Table.Rows(), "sample")
 	if o.Where != nil {
 		s.Where = o.Where.String()
 	}
@@ -285,7 +285,7 @@ func (s *Sheet) distribution(ctx context.Context, t *table.Table, rows table.Bit
 		if k > 0 {
 			lo = float64(uint64(1) << (k - 1))
 		}
-		s.Latency.Bins = append(s.Latency.Bins, Bin{term.Short(lo), term.Short(float64(uint64(1) << k)), term.Thousands(n), barWidth(float64(n), float64(largest))})
+		s.Latency.Bins = append(s.Latency.Bins, Bin{term.Short(lo), term.Short(float64(uint64(1) << k)), term.Counted(n, "sample"), barWidth(float64(n), float64(largest))})
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestSheet(t *testing.T) {
 
 func TestSelection(t *testing.T) {
 	s, html := make3(t, "latency < 100")
-	if s.Samples != "2" || s.Of != "3" || !strings.Contains(html, "latency &lt; 100") {
+	if s.Samples != "2" || s.Of != "3 samples" || !strings.Contains(html, "latency &lt; 100") {
 		t.Errorf("%s of %s: %s", s.Samples, s.Of, html[:200])
 	}
 	if rows := s.Rankings[0].Rows; len(rows) != 1 || rows[0].Share != "100.0 %" {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Type is what all cells of a column have in common.
@@ -106,7 +107,7 @@ func (r *Result) Judge(salvage bool) (warnings []string, err error) {
 		return nil, errors.New("a header and no rows")
 	}
 	if r.Repaired > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d rows had stray separators or line breaks and were repaired", r.Repaired))
+		warnings = append(warnings, term.Counted(r.Repaired, "row")+" with stray separators or line breaks repaired")
 	}
 	if r.Skipped == 0 {
 		return warnings, nil

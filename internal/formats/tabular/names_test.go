@@ -106,7 +106,7 @@ func TestRowsThatAreSums(t *testing.T) {
 	if !slices.Equal(latency, []string{"40", "40", "40", "9"}) || tab.Column("Samples") != nil {
 		t.Errorf("latencies %v with columns %v", latency, out.Warnings)
 	}
-	if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, "2 rows stand for 4 samples") {
+	if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, "2 rows for 4 samples") {
 		t.Errorf("warnings %q", w)
 	}
 	const sums = "Function,Loads,Average Latency (cycles)\nsolve,1000,33\nfill,10,5\n"

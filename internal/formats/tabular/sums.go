@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -86,5 +87,5 @@ func expanded(t *table.Table, counts *table.Column, index []int) (*table.Table, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return without.Take(index), []string{fmt.Sprintf("%d rows stand for %d samples, as column %q counts them, and are laid out as so many", counts.Len(), len(index), counts.Name)}, nil
+	return without.Take(index), []string{fmt.Sprintf("%s for %s, as column %q counts them, laid out as so many", term.Counted(counts.Len(), "row"), term.Counted(len(index), "sample"), counts.Name)}, nil
 }

@@ -1,5 +1,6 @@
 // A list with columns as a view: what a pane shows as a real table on screen is
 // drawn from the same columns into a picture, and listed for table and CSV.
+import { plural } from '../base/format';
 import { clamp, stepIndex, type Dir, type Point, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import { fit, type Font, type Measure } from '../base/text';
@@ -141,7 +142,7 @@ export class ListView<R> implements View<number> {
   }
 
   summary(): string {
-    return `${this.input.name}: ${this.input.rows.length} rows of ${this.input.columns
+    return `${this.input.name}: ${plural(this.input.rows.length, 'row')} of ${this.input.columns
       .map((c) => c.head)
       .filter(Boolean)
       .join(', ')}`;

@@ -1,7 +1,7 @@
 // What is saved as a file: a view, the page, the selected samples. Loaded with the
 // first of them.
 import type { Api } from '../api/client';
-import { count } from '../base/format';
+import { count, plural } from '../base/format';
 import { pageMeasure } from '../base/measure';
 import type { Theme } from '../base/theme';
 import { text } from '../state/selection';
@@ -20,7 +20,7 @@ function caption({ info, state, answer }: Snapshot, title: string): string {
   const chips = state.select
     .map((c) => chipOf(c, info?.columns ?? []))
     .map((c) => `${c.name} ${c.value} ${c.unit}`.trim());
-  const counted = answer && `${count(answer.counts[1])} of ${count(answer.counts[0])} samples`;
+  const counted = answer && `${count(answer.counts[1])} of ${plural(answer.counts[0], 'sample')}`;
   return [title, info?.name, ...chips, counted].filter(Boolean).join(' · ');
 }
 

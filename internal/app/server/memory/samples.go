@@ -5,7 +5,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -84,7 +83,7 @@ func (s *Samples) Rows() int { return s.Data.Table.Rows() }
 func (s *Samples) Close() {}
 
 func (s *Samples) String() string {
-	return fmt.Sprintf("%s samples, %d columns", term.Thousands(s.Rows()), len(s.Data.Table.Columns()))
+	return term.Counted(s.Rows(), "sample") + ", " + term.Counted(len(s.Data.Table.Columns()), "column")
 }
 
 // SourceNames returns the files that samples name.

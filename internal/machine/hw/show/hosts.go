@@ -115,7 +115,7 @@ func hostsWidth(d *Drawing) float64 {
 func (s *picture) heading(drawn, of int) string {
 	text := s.view.Topology.Root().Name
 	if s.view.Samples != nil {
-		text += ", " + count(s.view.Samples.Total.Samples) + " samples"
+		text += ", " + countSamples(s.view.Samples.Total.Samples)
 		if drawn < of {
 			return text + fmt.Sprintf("; the %d most unlike the others, most of all first", drawn)
 		}

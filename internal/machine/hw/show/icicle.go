@@ -43,7 +43,7 @@ func (s *picture) machineRow(x, y, width float64) {
 	s.Rect(x, y, width, icicleBlock, canvas.Style{Fill: canvas.Fill(s.theme.surface.screen())}, "")
 	label := s.view.Topology.Root().Name
 	if s.view.Samples != nil {
-		label += ", " + count(s.view.Samples.Total.Samples) + " samples"
+		label += ", " + countSamples(s.view.Samples.Total.Samples)
 	}
 	s.text(x+width/2, y+icicleBlock/2+4, 12, 600, s.theme.text, canvas.Middle, label)
 }

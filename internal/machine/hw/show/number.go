@@ -11,6 +11,14 @@ import (
 // count writes a number of samples exactly, with spaces between thousands.
 func count(n uint64) string { return narrow(term.Thousands(n)) }
 
+// countSamples writes how many there are; the noun may stand in the next line.
+func countSamples(n uint64) string {
+	if n == 1 {
+		return "1 sample"
+	}
+	return count(n) + " samples"
+}
+
 // amount writes a sum in two or three digits: 2.6 k, 587 k, 1.02 M. A digit
 // fewer than term.Short below a million: ranges of sums must fit beside a tree.
 func amount(v float64) string {

@@ -86,7 +86,7 @@ func (s *picture) describe(b *block) string {
 	}
 	if s.view.Samples != nil {
 		tally := &s.view.Samples.Tallies[b.resource]
-		parts = append(parts, count(tally.Passed.Samples)+" samples")
+		parts = append(parts, countSamples(tally.Passed.Samples))
 		if r.Serves() {
 			parts = append(parts, count(tally.Served.Samples)+" served")
 		}

@@ -178,9 +178,9 @@ func (t *text) head() {
 		return
 	}
 	total := v.Samples.Total
-	line := plain(count(total.Samples)) + " samples"
+	line := plain(countSamples(total.Samples))
 	if v.Where != "" {
-		line = fmt.Sprintf("%s of %s samples where %s", plain(count(total.Samples)), plain(count(v.Of)), v.Where)
+		line = fmt.Sprintf("%s of %s where %s", plain(count(total.Samples)), plain(countSamples(v.Of)), v.Where)
 	}
 	t.print(line)
 	t.print("level " + v.Level.String() + ", latency " + v.Latency.String())

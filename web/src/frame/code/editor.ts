@@ -26,7 +26,7 @@ import {
   type DecorationSet,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { count, short } from '../../base/format';
+import { count, short, plural } from '../../base/format';
 import { folds, kinLine, largest, type Code, type CodeColumn, type Fold, type Kin } from './code';
 
 export interface Editor {
@@ -117,7 +117,7 @@ class FoldWidget extends WidgetType {
     const button = document.createElement('button');
     const { from, to } = this.fold;
     button.className = 'fold';
-    button.textContent = `⋯ ${count(to - from + 1)} lines`;
+    button.textContent = `⋯ ${plural(to - from + 1, 'line')}`;
     button.setAttribute('aria-label', `Show lines ${from} to ${to}`);
     button.addEventListener('click', () => view.dispatch({ effects: openFold.of(from) }));
     return button;

@@ -1,6 +1,6 @@
 // The machine code of a function, as the code viewer shows it.
 import type { Assembly, Instruction } from '../../../api/wire';
-import { baseName, count, percent } from '../../../base/format';
+import { baseName, percent, plural } from '../../../base/format';
 import type { Code, CodeColumn } from '../../../frame/code/code';
 
 /** Every instruction can be pointed at, with or without samples. */
@@ -38,10 +38,10 @@ export function assemblyCode(a: Assembly, file: string | undefined, line: number
       const share = i.samples > 0 ? ` (${percent(i.samples, total)} of the function)` : '';
       return {
         name: `${i.addr} ${i.text}`,
-        more: `· ${count(i.samples)} samples${share}${where}`,
+        more: `· ${plural(i.samples, 'sample')}${share}${where}`,
         counted: i.samples,
       };
     },
-    summary: `${a.function}: ${count(a.instructions.length)} instructions, ${count(total)} samples`,
+    summary: `${a.function}: ${plural(a.instructions.length, 'instruction')}, ${plural(total, 'sample')}`,
   };
 }

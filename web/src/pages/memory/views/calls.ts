@@ -2,7 +2,7 @@
 // as what they weigh, what a function calls below it. Around one function it has
 // the paths that lead to it above and those that begin at it below.
 import type { CallNode, CallTree, CallWeight } from '../../../api/wire';
-import { count, percent, roughly } from '../../../base/format';
+import { count, percent, roughly, plural } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -273,7 +273,7 @@ export class CallsView implements KeptView<CallMark> {
     const { total, self, selected, hovered } = f.node;
     const about = roughly(modelled);
     const whole = weightOf(tree.total, value);
-    const parts = [`${count(total.samples)} samples`];
+    const parts = [plural(total.samples, 'sample')];
     if (m.path.length > 0 && f.part === 'callees') parts.push(`${count(self.samples)} in itself`);
     if (timed) parts.push(`${about}${count(total.latency)} ${unit}`);
     parts.push(`${percent(weightOf(total, value), whole)} of ${value === 'latency' ? unit : 'samples'}`);
@@ -317,8 +317,8 @@ export class CallsView implements KeptView<CallMark> {
   summary(): string {
     const { tree, value } = this.input;
     const of = tree.function ? `to and from ${tree.function}` : 'of all calls';
-    const left = tree.left > 0 ? `; ${count(tree.left)} paths are too light to be drawn` : '';
-    return `Flame graph ${of} by ${value}: ${count(tree.total.samples)} samples in ${count(this.frames.length)} frames${left}`;
+    const left = tree.left > 0 ? `; ${plural(tree.left, 'path')} too light to be drawn` : '';
+    return `Flame graph ${of} by ${value}: ${plural(tree.total.samples, 'sample')} in ${plural(this.frames.length, 'frame')}${left}`;
   }
 }
 

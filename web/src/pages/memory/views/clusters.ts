@@ -1,7 +1,7 @@
 // Clusters along an axis: a bar for the range of each, a disc coloured by its
 // metric, and the value beside it. Neighbours overlap, so bars take two lanes.
 import { clamp, type Point, type Rect } from '../../../base/geometry';
-import { count, percent } from '../../../base/format';
+import { count, percent, plural } from '../../../base/format';
 import { circle, type Renderer } from '../../../base/renderer';
 import type { AmountMap } from '../../../base/color';
 import type { Font, Measure } from '../../../base/text';
@@ -164,7 +164,7 @@ export class Clusters {
     const shared = this.shared(i);
     const parts = [
       `${this.tree.axis} ${this.range(i)}`,
-      `${count(c.samples)} samples (${percent(c.samples, this.tree.samples)})${shared ? `, ${shared}` : ''}`,
+      `${plural(c.samples, 'sample')} (${percent(c.samples, this.tree.samples)})${shared ? `, ${shared}` : ''}`,
       `${metricPhrase(this.metric)} ${metricSaid(c.value, this.tree.unit)}`,
     ];
     return { name: this.name(i), more: `· ${parts.join(' · ')}`, counted: c.samples };

@@ -1,6 +1,6 @@
 // What is said of stretches in which samples are missing; loaded with the first
 // run that has some.
-import { count, percent } from '../../../base/format';
+import { count, percent, plural } from '../../../base/format';
 import type { Api } from '../../../api/client';
 import { CodeApi } from '../../../api/code';
 import type { Gap } from '../../../api/wire';
@@ -24,7 +24,7 @@ export function sayGap(g: Gap): string {
   const cpus =
     g.cpus.length === 0 ? '' : g.cpus.length > 8 ? `, ${g.cpus.length} CPUs` : `, CPU ${g.cpus.join(', ')}`;
   if (g.kind === 'multiplexed')
-    return `${count(g.times)} samples of counters that ran ${percent(g.counting, 1)} of the time or more (${why}${cpus})`;
-  if (g.kind === 'lost') return `${count(g.records)} records lost (${why}${cpus})`;
+    return `${plural(g.times, 'sample')} of counters that ran ${percent(g.counting, 1)} of the time or more (${why}${cpus})`;
+  if (g.kind === 'lost') return `${plural(g.records, 'record')} lost (${why}${cpus})`;
   return `${g.kind} ${g.times === 1 ? 'once' : `${count(g.times)} times`} (${why}${cpus})`;
 }

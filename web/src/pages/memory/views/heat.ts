@@ -2,7 +2,7 @@
 // line it opens at.
 import { ALL, HOVERED, SELECTED, type GroupAnswer } from '../../../api/decode';
 import type { SourceText } from '../../../api/wire';
-import { baseName, count } from '../../../base/format';
+import { baseName, plural } from '../../../base/format';
 import type { Code, CodeColumn } from '../../../frame/code/code';
 import type { Provenance } from '../../../frame/badge';
 import type { Said } from '../../../frame/view';
@@ -92,13 +92,13 @@ export function topFile(groups: GroupAnswer, layer: 1 | 2): string | undefined {
 /** One sentence about the file, for people who do not see the gutter. */
 function describeHeat(file: string, heat: Heat): string {
   const top = heat.top === undefined ? '' : `; the most is on line ${heat.top}`;
-  return `${file}: ${heat.lines.size} lines have samples${top}`;
+  return `${file}: ${plural(heat.lines.size, 'line')} with samples${top}`;
 }
 
 function sayLine(file: string, l: LineHeat): Said {
   return {
     name: `${baseName(file)}:${l.line}`,
-    more: `· ${count(l.samples[SELECTED])} samples selected`,
+    more: `· ${plural(l.samples[SELECTED], 'sample')} selected`,
     counted: l.samples[SELECTED],
   };
 }

@@ -4,7 +4,7 @@
 import type { AxisAnswer } from '../../../api/decode';
 import type { ColumnInfo, HeatRow } from '../../../api/wire';
 import { parseColor, type AmountMap } from '../../../base/color';
-import { count, decimal, percent, roughly } from '../../../base/format';
+import { count, decimal, percent, roughly, plural } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { amountFill, amountScale, numberScale, type AmountScale } from '../../../base/scale';
@@ -249,7 +249,7 @@ export class HeatmapView implements KeptView<HeatMark> {
     if (!row || m.window >= this.windows) return { name: by.name, more: '· not in this picture' };
     const samples = grid.samples[i]!;
     const when = `${this.layout.say(grid.edges[m.window]!)} – ${this.layout.say(grid.edges[m.window + 1]!)} ${this.layout.scale.unit}`;
-    const parts = [`${count(samples)} samples`];
+    const parts = [plural(samples, 'sample')];
     if (grid.valued[i])
       parts.push(`${roughly(modelled)}${decimal(grid.sums[i]! / grid.valued[i], 1)} ${unit} on average`);
     const mix = grid.levels.flatMap((name, l) => {
@@ -339,8 +339,9 @@ export class HeatmapView implements KeptView<HeatMark> {
 
   summary(): string {
     const { grid, by, gaps } = this.input;
-    const missing = grid.missing > 0 ? `; ${count(grid.missing)} samples have no time or no ${by.name}` : '';
-    return `Heat map of ${this.unit} over ${this.input.time.name} and ${count(grid.rows.length)} rows of ${by.name}${missing}${sayGaps(gaps)}`;
+    const missing =
+      grid.missing > 0 ? `; ${plural(grid.missing, 'sample')} without a time or ${by.name}` : '';
+    return `Heat map of ${this.unit} over ${this.input.time.name} and ${plural(grid.rows.length, 'row')} of ${by.name}${missing}${sayGaps(gaps)}`;
   }
 }
 

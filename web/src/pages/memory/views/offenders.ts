@@ -1,7 +1,7 @@
 // Top offenders: source lines grouped by file, and data objects, ranked. A bar
 // behind the text shows the amount; rows without debug information come last
 // and never pose as a file.
-import { baseName, count, DASH, mean, percent, share, roughly } from '../../../base/format';
+import { baseName, count, DASH, mean, percent, share, roughly, plural } from '../../../base/format';
 import { contains, stepIndex, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -233,7 +233,7 @@ export class OffendersView implements KeptView<OffenderMark> {
   describe(m: OffenderMark): Said {
     const row = this.row(m);
     if (!row) return { name: '', more: '' };
-    const parts = [`${count(row.samples[SELECTED])} of its ${count(row.samples[ALL])} samples selected`];
+    const parts = [`${count(row.samples[SELECTED])} of its ${plural(row.samples[ALL], 'sample')} selected`];
     if (this.input.by !== 'samples') {
       const v =
         this.input.by === 'mean'

@@ -121,7 +121,7 @@ describe('code', () => {
       ]),
     );
     expect(measured.term!(10)).toEqual({ kind: 'line', file: 'a.cc', line: 10 });
-    expect(measured.summary).toBe('a.cc: 2 lines have samples; the most is on line 10');
+    expect(measured.summary).toBe('a.cc: 2 lines with samples; the most is on line 10');
     const counted = code(heatOf(groups([['a.cc'], ['10']], [6], [0]), 'a.cc'));
     expect(gutter(counted)).toEqual(['samples']);
     expect(counted.describe(10)).toMatchObject({ name: 'a.cc:10', counted: 6 });

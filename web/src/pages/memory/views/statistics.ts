@@ -1,7 +1,7 @@
 // The selection against everything: counts, sums, percentiles, where it was
 // served. Three columns, one scale: selection, hover, all.
 import { mix } from '../../../base/color';
-import { count, DASH, exact, mean, percent, short } from '../../../base/format';
+import { count, DASH, exact, mean, percent, short, plural } from '../../../base/format';
 import { clamp, type Dir, type Point, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -373,7 +373,7 @@ export class StatisticsView implements KeptView<StatisticsMark> {
     const counted = a.counts[SELECTED][m.level] ?? 0;
     return {
       name: `Served by ${a.labels[m.level]}`,
-      more: `· ${count(counted)} of its ${count(a.counts[ALL][m.level] ?? 0)} samples selected`,
+      more: `· ${count(counted)} of its ${plural(a.counts[ALL][m.level] ?? 0, 'sample')} selected`,
       counted,
     };
   }

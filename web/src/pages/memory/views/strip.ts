@@ -6,7 +6,7 @@ import type { Renderer } from '../../../base/renderer';
 import type { AmountMap } from '../../../base/color';
 import type { Term } from '../../../state/selection';
 import type { StripAnswer, WindowAnswer } from '../../../api/wire';
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import { metricPhrase, metricSaid, metricTitle, type Metric } from './metrics';
 import { emptyHatch } from './topology';
 import type { Said } from '../../../frame/view';
@@ -107,7 +107,7 @@ export class Strip {
       : '';
     const parts = [
       where,
-      `${count(w.samples)} samples`,
+      plural(w.samples, 'sample'),
       `${metricPhrase(this.metric)} ${metricSaid(w.value, this.answer.unit)}`,
     ];
     if (this.metric.depth && w.samples > 0)

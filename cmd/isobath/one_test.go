@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// fixedPlural is a one beside a noun of many; "1 cycles" is a unit, as in tables.
+var fixedPlural = regexp.MustCompile(`\b1 (samples|rows|columns|groups|lines|instructions|threads|objects|functions|files|windows|CPUs)\b`)
+
+// What is said of a run of one sample is said of one.
+func TestOneSample(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "one.csv")
+	if err := os.WriteFile(run, []byte("time,cpu,tid,latency,level,addr,file,line,function,symbol\n5,0,7,40,L2,0x40,a.c,3,main,u\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for _, args := range [][]string{
+		{"info", run}, {"report", run}, {"report", run, "--by", "cpu"}, {"report", run, "--by", "cacheline"}, {"report", run, "--spread"}, {"insights", run},
+		{"search", run, "slowest"}, {"search", run, "cpu 0"}, {"heatmap", run}, {"metrics", run, "--axis", "time", "--metric", "latency"},
+		{"import", run, "-o", run + ".isobath"}, {"export", run, "-o", run + ".html"},
+	} {
+		out, err := isobath(t, args...)
+		if err != nil {
+			out += err.Error()
+		}
+		if args[0] == "export" {
+			page, err := os.ReadFile(run + ".html")
+			if err != nil {
+				t.Fatal(err)
+			}
+			out += string(page)
+		}
+		for _, wrong := range fixedPlural.FindAllString(out, -1) {
+			t.Errorf("isobath %s says %q", strings.Join(args[:1], " "), wrong)
+		}
+		said += strings.Count(out, "1 sample")
+	}
+	if said < 4 {
+		t.Errorf("one sample is said %d times", said)
+	}
+}
