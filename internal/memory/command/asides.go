@@ -266,6 +266,17 @@ func (c *Catalogue) page(target string) []Suggestion {
 	return nil
 }
 
+// calling reads "who calls sweep", "callers of main": the view of calls has them.
+func (c *Catalogue) calling(text string) []Suggestion {
+	tokens := tokensOf(text)
+	for _, words := range []string{"who calls", "what calls", "callers of", "callees of", "functions called by", "called by", "calls of"} {
+		if n := saidAt(tokens, 0, words); n > 0 && n < len(tokens) && len(c.valuesAt(tokens[n].word, samples.Function, n+1, 1)) > 0 {
+			return c.page("calls")
+		}
+	}
+	return nil
+}
+
 // viewOf reads "imbalance across cpus", "statistics of latency": a view and what of
 // the data somebody wants to see in it.
 func (c *Catalogue) viewOf(text string, ctx *Context) []Suggestion {

@@ -118,7 +118,7 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 		}
 	}
 	if len(t.Columns()) > 0 {
-		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear", "reset", "clear selection", "reset selection", "select all", "nothing")
+		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear", "reset", "clear selection", "reset selection", "show everything again", "select all", "nothing")
 	}
 	for _, col := range t.Columns() {
 		c.addAxis(col)
@@ -286,7 +286,7 @@ var pageCommands = []struct {
 	{"order axes by correlation", Arrange, "", "puts the axes next to each other that tell most of each other (mutual information)", []string{"sort axes", "arrange axes by correlation", "suggest an order of axes", "mutual information order"}},
 	{"open topology", View, "topology", "goes to the hardware topology", []string{"topology", "hardware view", "hardware", "sunburst", "icicle", "machine", "go to topology"}},
 	{"open code", View, "code", "goes to the source code", []string{"code", "source code", "source code view", "assembly", "go to code"}},
-	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"top offenders", "offenders", "hot lines", "ranking", "hot spots", "where is the time spent", "what takes longest", "go to top offenders"}},
+	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"top offenders", "offenders", "hot lines", "ranking", "hot spots", "where is the time spent", "where am I losing time", "where does the time go", "what takes longest", "go to top offenders"}},
 	{"open samples", View, "rows", "lists the selected samples, each with why it has its level", []string{"rows", "table of samples", "list samples", "raw data", "why this level"}},
 	{"choose columns", Columns, "", "says which column of the file is which, and what an L1 hit is assumed to take", []string{"map columns", "remap attributes", "import settings", "assumed L1 latency"}},
 	{"open insights", View, "insights", "lists what is wrong with this run, the most at stake first", []string{"insights", "findings", "what is wrong", "why is it slow", "problems", "advice", "go to insights"}},
@@ -304,7 +304,7 @@ var pageCommands = []struct {
 	{"exclude the selection", Exclude, "", "leaves the selected samples out", []string{"hide the selected samples", "remove selected samples"}},
 	{"export picture", Export, "png", "saves the view as a PNG picture", []string{"export png", "save picture", "save image", "download picture", "screenshot"}},
 	{"export page as picture", Export, "page-png", "saves the whole page as a PNG picture, with the selection", []string{"export page", "page as png", "save page", "picture of the page"}},
-	{"export page as PDF", Export, "page-pdf", "saves the whole page as a PDF, with the selection", []string{"page as pdf", "export pdf", "save pdf", "save as pdf", "print"}},
+	{"export page as PDF", Export, "page-pdf", "saves the whole page as a PDF, with the selection", []string{"page as pdf", "export pdf", "save pdf", "save as pdf", "print", "print page", "print this page"}},
 	{"export SVG", Export, "svg", "saves the view as an SVG drawing", []string{"export svg", "export vector", "save svg"}},
 	{"export table", Export, "csv", "saves the numbers of the view as CSV", []string{"export csv", "export view csv", "save csv"}},
 	{"export samples", Export, "rows", "saves the selected samples as CSV", []string{"export rows", "download samples", "export selection csv"}},
@@ -312,9 +312,9 @@ var pageCommands = []struct {
 	{"guide", Help, "guide", "shows where the guide explains this page", []string{"manual", "documentation", "docs", "how to read this", "tutorial", "explain"}},
 	{"open a file", Open, "", "opens another file", []string{"open file", "load file", "import", "open"}},
 	{"save selection", Save, "", "keeps the selection under a name", []string{"name the selection", "remember selection"}},
-	{"copy link", Link, "", "copies the link to this state of the page", []string{"share", "URL"}},
+	{"copy link", Link, "", "copies the link to this state of the page", []string{"share", "URL", "send link", "share link"}},
 	{"light or dark", Theme, "", "changes the theme", []string{"theme", "change theme", "colors"}},
-	{"dark theme", Theme, "dark", "shows the page light on dark", []string{"dark mode", "night"}},
+	{"dark theme", Theme, "dark", "shows the page light on dark", []string{"dark mode", "night", "make it dark"}},
 	{"light theme", Theme, "light", "shows the page dark on light", []string{"light mode", "day"}},
 }
 

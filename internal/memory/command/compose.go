@@ -169,6 +169,21 @@ func after(text string, words []string) (rest string, ok bool) {
 	return "", false
 }
 
+// taking are verbs that take samples away where what follows is no axis.
+var taking = []string{"remove", "hide", "drop"}
+
+// left reads "remove cpu 0": the samples that are left then.
+func (c *Catalogue) left(text string) []Suggestion {
+	rest, ok := after(text, taking)
+	if _, wish := wished(text); !ok || wish {
+		return nil
+	}
+	if column, end := c.axisAt(tokensOf(rest), 0); column != "" && end == len(tokensOf(rest)) {
+		return nil
+	}
+	return c.composed("not " + rest)
+}
+
 // onlyAxes are words before the axes that somebody wants to see, and no others.
 var onlyAxes = []string{"show only", "only show", "keep only", "just show", "only the axes", "only axes", "only the axis", "only axis"}
 
@@ -629,7 +644,7 @@ func (c *Catalogue) mostAt(tokens []token, at int) []part {
 				return c.mostOf(s, column, end+n)
 			}
 		}
-		return nil
+		return c.withMostAt(tokens, column, end)
 	}
 	for _, s := range superlatives {
 		n := saidAt(tokens, at, s.words)
@@ -641,6 +656,26 @@ func (c *Catalogue) mostAt(tokens []token, at int) []part {
 			column, end = c.mistyped(tokens[at+n].word), at+n+1
 		}
 		return c.mostOf(s, column, end)
+	}
+	return nil
+}
+
+// withMostAt reads "thread with the most samples", "line with the highest cost".
+func (c *Catalogue) withMostAt(tokens []token, column string, at int) []part {
+	if saidAt(tokens, at, "with") == 0 {
+		return nil
+	}
+	if at++; saidAt(tokens, at, "the") > 0 {
+		at++
+	}
+	if at+1 >= len(tokens) || !slices.Contains([]string{"most", "highest", "largest", "longest"}, tokens[at].word) {
+		return nil
+	}
+	switch what := stem(tokens[at+1].word); {
+	case what == "sample" || what == "access":
+		return c.mostOf(superlative{"most used", query.ByCount, false}, column, at+2)
+	case what == "latency" || costWords[what]:
+		return c.mostOf(superlative{"hottest", query.BySum, false}, column, at+2)
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (c *Catalogue) levelsAt(tokens []token, at int) []part {
 			out = append(out, p)
 		}
 	}
-	for _, w := range []string{"beyond", "past", "outside", "deeper than", "further than", "farther than", "missed", "missing", "misses", "miss", "misses in", "miss in", "missed in"} {
+	for _, w := range []string{"beyond", "past", "outside", "deeper than", "further than", "farther than", "missed", "missing", "misses", "miss", "misses in", "miss in", "missed in", "cache misses", "cache miss", "cache misses in", "cache miss in"} {
 		n := saidAt(tokens, at, w)
 		if n == 0 {
 			continue

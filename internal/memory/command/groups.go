@@ -279,7 +279,7 @@ func compared(column string, op query.Op, p float64) clause {
 }
 
 var phenomena = []phenomenon{
-	{"L1 misses", []string{"L1 cache miss", "L1 data cache misses", "L1D miss", "first level cache misses"}, "accesses that the L1 cache did not serve", served(beyondL1, "ibs_dc_miss", "ibs_ic_miss")},
+	{"L1 misses", []string{"misses", "cache misses", "L1 cache miss", "L1 data cache misses", "L1D miss", "first level cache misses"}, "accesses that the L1 cache did not serve", served(beyondL1, "ibs_dc_miss", "ibs_ic_miss")},
 	{"L2 misses", []string{"L2 cache miss", "second level cache misses"}, "accesses that the L2 cache did not serve", served(beyondL2, "ibs_l2_miss", "ibs_fetch_l2_miss")},
 	{"L3 misses", []string{"L3 cache miss", "LLC misses", "last level cache miss", "third level cache misses"}, "accesses that the L3 cache did not serve", served(beyondL3)},
 	{"DRAM accesses", []string{"DRAM", "main memory", "memory accesses", "RAM", "served by memory"}, "accesses that memory served", served([]hw.Level{hw.LocalRAM, hw.RemoteRAM})},

@@ -44,9 +44,11 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 	if rest, ok := wished(text); ok {
 		out = append(out, c.composed(rest)...)
 	}
+	out = append(out, c.left(text)...)
 	out = append(out, c.kept(text, &ctx)...)
 	out = append(out, c.comparing(text)...)
 	out = append(out, c.viewOf(text, &ctx)...)
+	out = append(out, c.calling(text)...)
 	if len(out) == 0 {
 		out = literal
 	}

@@ -17,8 +17,11 @@ import (
 func (c *Catalogue) settle(text string, list []Suggestion, most int) []Suggestion {
 	out := make([]Suggestion, 0, len(list)+len(offers))
 	sure := false
+	// Where what was clearly meant selects nothing, a guess at less of it would be
+	// taken for it: what only shows its axes may stand first.
+	nothing := len(list) > 0 && list[0].empty() && list[0].Score >= certain
 	for _, s := range list {
-		if !s.empty() {
+		if !s.empty() && !(nothing && (s.Selects || s.Action == Correlate)) {
 			out = append(out, s)
 			sure = sure || s.Missing == "" && s.Score >= doubtful
 		}

@@ -160,7 +160,7 @@ var boundWords = []struct {
 	{"more than", query.Gt}, {"greater than", query.Gt}, {"longer than", query.Gt}, {"larger than", query.Gt}, {"slower than", query.Gt}, {"higher than", query.Gt},
 	{"less than", query.Lt}, {"smaller than", query.Lt}, {"shorter than", query.Lt}, {"faster than", query.Lt}, {"fewer than", query.Lt}, {"lower than", query.Lt},
 	{"at least", query.Ge}, {"at most", query.Le}, {"up to", query.Le},
-	{"above", query.Gt}, {"over", query.Gt}, {"beyond", query.Gt}, {"exceeding", query.Gt}, {"after", query.Gt}, {">", query.Gt},
+	{"above", query.Gt}, {"over", query.Gt}, {"beyond", query.Gt}, {"exceeding", query.Gt}, {"exceeds", query.Gt}, {"exceed", query.Gt}, {"after", query.Gt}, {">", query.Gt},
 	{"below", query.Lt}, {"under", query.Lt}, {"before", query.Lt}, {"<", query.Lt}, {"first", query.Lt},
 	{"min", query.Ge}, {"minimum", query.Ge}, {">=", query.Ge}, {"until", query.Le}, {"max", query.Le}, {"maximum", query.Le}, {"<=", query.Le},
 	{"=", query.Eq}, {"is", query.Eq}, {"equals", query.Eq}, {"exactly", query.Eq},
