@@ -28,6 +28,9 @@ func sniff(in *foreign.Input) bool {
 	if inComment(in.Head) != nil {
 		return true // ours; the header may be behind a long description
 	}
+	if perfReport(in.Head) != nil {
+		return true
+	}
 	_, names, _ := header(in.Head)
 	return len(names) >= 2 && foreign.OfAnotherTool(in.Head) == ""
 }
@@ -107,6 +110,9 @@ func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 		defer unmap()
 		head = data[:min(len(data), maxDescription+foreign.HeadSize)]
 	}
+	if table := perfReport(head); table != nil {
+		head = table
+	}
 	comma, names, length := header(head)
 	if len(names) < 2 {
 		return nil, fmt.Errorf("%s: no header line with at least two column names", in.Path)
@@ -133,6 +139,9 @@ func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreig
 		return nil, fmt.Errorf("read table: %w", err)
 	}
 	defer unmap()
+	if report := perfReport(data); report != nil {
+		data = report
+	}
 	said, warning := description(in, data)
 	out, err := parse(ctx, data, said, opt)
 	if err != nil {

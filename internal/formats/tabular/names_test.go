@@ -36,6 +36,11 @@ func TestColumnsOfOtherTools(t *testing.T) {
 		{"two could be meant", "Latency (ns),Load Latency,cpu\n1,2,3\n", nil, "latency", `--map 'latency=Latency (ns)' or --map 'latency=Load Latency'`},
 		{"camel case", "threadId,memLevel,lineNumber\n7,L2,12\n", map[string]string{"tid": "7", "level": "L2", "line": "12"}, "", ""},
 		{"VTune's means", "Function,Memory Object,Loads,Average Latency (cycles)\nsolve,grid,1000,33\n", map[string]string{"function": "solve", "symbol": "grid"}, "latency weight", "--map weight=NAME"},
+		{"a report of perf", "# To display the perf.data header info, please use --header/--header-only options.\n#\n# Samples: 5  of event 'cpu/mem-loads/'\n#\n" +
+			"# Overhead,     Samples,Local Weight,Memory access  ,Symbol      ,Shared Object,Data Symbol     ,Locked\n" +
+			" 60.00% , 3          ,519         ,L3 or L3 hit   ,[.] sweep   ,a.out        ,[.] grid+0x40   ,No    \n            |\n            ---sweep\n               main\n\n" +
+			" 40.00% , 2          ,7           ,L1 or L1 hit   ,[.] fill    ,a.out        ,[.] grid        ,Yes   \n\n\n#\n# (Tip: see also, perf c2c)\n#\n",
+			map[string]string{"latency": "519", "level": "L3", "function": "sweep", "symbol": "grid", "lock": "0"}, "weight", "2 rows for 5 samples"},
 		{"a header in a comment", "# made by x\n# time,cpu,latency\n5,3,40\n", map[string]string{"time": "0", "cpu": "3", "latency": "40"}, "", ""},
 	}
 	for _, tt := range tests {
