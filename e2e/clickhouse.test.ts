@@ -202,6 +202,9 @@ describe.skipIf(!installed())('a run on two ClickHouse servers', async () => {
     second.pause();
     try {
       await select('cpu = 2');
+      // Until then the picture is that of the selection before, and says so.
+      await page.getByRole('status').filter({ hasText: 'counting' }).waitFor();
+      expect(await page.locator('.page.behind canvas').count()).toBeGreaterThan(0);
       await stale(/did not answer within 10s|longer than the server allows|does not answer/, ROWS / 5);
     } finally {
       second.resume();

@@ -320,6 +320,30 @@ describe('asking', () => {
     expect(store.snapshot.busy).toBe(false);
   });
 
+  it('says of an answer that takes long that what is shown is about other rows', async () => {
+    await api.last.answer(10);
+    store.select(slow);
+    await settle();
+    expect(store.snapshot.behind).toBe(false);
+    clock.pass();
+    expect(store.snapshot.behind).toBe(true);
+    await api.last.answer(10, 4);
+    expect(store.snapshot.behind).toBe(false);
+    // A hover asks about the same rows: what is shown of them is right.
+    store.hover(cpu(1));
+    await settle();
+    expect(store.snapshot.busy).toBe(true);
+    clock.pass();
+    expect(store.snapshot.behind).toBe(false);
+    // Another selection, before that is answered.
+    store.select(cpu(1));
+    await settle();
+    clock.pass();
+    expect(store.snapshot.behind).toBe(true);
+    await api.last.fail(new ApiError(400, { error: 'no such column', hint: '' }));
+    expect(store.snapshot.behind).toBe(false);
+  });
+
   it('comes back by itself when the server was gone', async () => {
     store.select(slow);
     await settle();

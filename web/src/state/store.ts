@@ -33,6 +33,7 @@ export interface Snapshot {
   // Of two runs, what the other one answers: A, unless A is what is shown.
   readonly other: Side | undefined;
   readonly busy: boolean; // an answer is under way; the shown one is older
+  readonly behind: boolean; // and about other rows, for so long that people wait for it
   readonly problem: Problem | undefined; // why the newest question has no answer
   readonly gone: boolean; // the server does not answer
   readonly notes: readonly string[]; // sentences about the link
@@ -42,6 +43,7 @@ export interface Snapshot {
 }
 
 const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
+const WAITED = 400; // ms without the answer to a selection, after which the page says that it is counted
 const CONFLICTS = 5; // times that another page may be quicker in saving
 const KEPT = 6; // answers about two runs that are remembered
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
@@ -61,6 +63,7 @@ interface Rows {
 // Round is an answer, its parts for the views, and the hover it was asked for.
 interface Round extends Side {
   readonly hover: Term | undefined;
+  readonly about: string; // the rows it is about
   readonly before: Side | undefined; // A, of two runs
 }
 
@@ -74,6 +77,7 @@ interface Wanted {
   readonly sides: readonly [a: string, b: string] | undefined; // filters of two runs
   readonly moving: boolean; // its statistics are those of a moment ago
   readonly hover: Term | undefined;
+  readonly about: string; // the rows
 }
 
 /** Rows of one of two runs. */
@@ -94,6 +98,8 @@ export class Store {
   private readonly history = new History();
   private shown: Round | undefined; // the newest
   private cancelHover: (() => void) | undefined;
+  private asked = ''; // the rows that the newest question is about
+  private waited: (() => void) | undefined; // cancels what says that it takes long
   private owed: (() => void) | undefined; // listeners have not heard of the newest snapshot; cancels what tells them
   private scheduled: 'now' | 'follow' | undefined;
   private dragStart: State | undefined;
@@ -117,6 +123,7 @@ export class Store {
       answers: new Map(),
       other: undefined,
       busy: false,
+      behind: false,
       problem: undefined,
       gone: false,
       notes: problems,
@@ -131,12 +138,18 @@ export class Store {
       clock,
       fail,
       key: ({ epoch, run, ask, views }) => JSON.stringify([epoch, run, ask, views]),
-      load: ({ run, ask, split, hover, sides }, signal) => this.round(run, ask, split, hover, sides, signal),
+      load: (wanted, signal) => this.round(wanted, signal),
       show: (round) => {
         this.shown = round;
-        this.set({ ...this.sideOf(this.snap.state), answered: round.hover, problem: undefined });
+        this.stopWaiting();
+        this.set({
+          ...this.sideOf(this.snap.state),
+          answered: round.hover,
+          problem: undefined,
+          behind: false,
+        });
       },
-      busy: (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
+      busy: (busy) => this.waits(busy),
       // A, B and their difference ask for other lists: who goes back and forth
       // between them sees what was answered.
       keep: KEPT,
@@ -612,25 +625,39 @@ export class Store {
   }
 
   // round asks for everything on screen: once, or once of each of two runs.
-  private async round(
-    run: string,
-    ask: Ask,
-    split: Wanted['split'],
-    hover: Term | undefined,
-    sides: Wanted['sides'],
-    signal: AbortSignal,
-  ): Promise<Round> {
+  private async round({ run, ask, split, hover, about, sides }: Wanted, signal: AbortSignal): Promise<Round> {
     if (!sides) {
       const answer = await this.api.ask(run, ask, signal);
-      return { answer, parts: split(answer), hover, before: undefined };
+      return { answer, parts: split(answer), hover, about, before: undefined };
     }
     const [a, b] = await Promise.all(sides.map((filter) => this.api.ask(run, { ...ask, filter }, signal)));
     return {
       answer: b!,
       parts: split(b!, 'B'),
       hover,
+      about,
       before: { answer: a!, parts: split(a!, 'A') },
     };
+  }
+
+  // waits follows whether an answer is under way. One about other rows than are shown
+  // takes a moment at most of a run that is here, and longer of one that is elsewhere.
+  private waits(busy: boolean): void {
+    if (busy) {
+      this.waited ??= this.clock.after(WAITED, () => {
+        this.waited = undefined;
+        if (this.shown && this.shown.about !== this.asked) this.set({ behind: true });
+      });
+      this.later({ busy });
+      return;
+    }
+    this.stopWaiting();
+    this.set({ busy, behind: false });
+  }
+
+  private stopWaiting(): void {
+    this.waited?.();
+    this.waited = undefined;
   }
 
   // sideOf is the part of the newest answers that a state shows.
@@ -658,6 +685,7 @@ export class Store {
     const old = (side?: 'A' | 'B'): ReadonlyMap<string, Answers> | undefined =>
       side === 'A' ? this.shown?.before?.parts : this.shown?.parts;
     const about = `${epoch}\n${rows.where}\n${rows.filter}`;
+    this.asked = about;
     const aboutSide = (side?: 'A' | 'B'): string => (side ? `${about}\n${side}` : about);
     // The difference of two runs draws no lines for a hover: pairs are those of the same rows.
     const still =
@@ -678,6 +706,7 @@ export class Store {
         sides: info.pair && [filterOf(state, 'A'), filterOf(state, 'B')],
         moving,
         hover,
+        about,
       },
       moving,
     );
