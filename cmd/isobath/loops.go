@@ -423,7 +423,7 @@ func aboutLoop(l *tree.Loop, recorded bool) []string {
 		lines = append(lines, "it is entered at more than one place")
 	}
 	if !l.Exact && recorded {
-		lines = append(lines, "≈ "+l.Why)
+		lines = append(lines, term.Roughly(true)+l.Why)
 	}
 	return lines
 }

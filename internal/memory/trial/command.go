@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Measured is what one run of a command took.
@@ -88,8 +90,7 @@ func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error
 		ask, cmd.WaitDelay = syscall.SIGTERM, e.Grace
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, ask) }
-	copied := make(chan error, 1)
-	go func() { _, err := io.Copy(out, read); copied <- err }()
+	copied := parallel.Start(ctx, func(context.Context) error { _, err := io.Copy(out, read); return err })
 	begin := time.Now()
 	err = e.start(cmd)
 	write.Close()
@@ -98,7 +99,7 @@ func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error
 	}
 	wall := time.Since(begin)
 	_ = read.SetReadDeadline(time.Now().Add(lastWords))
-	left := errors.Is(<-copied, os.ErrDeadlineExceeded)
+	left := errors.Is(copied.Wait(), os.ErrDeadlineExceeded)
 	if ctx.Err() != nil {
 		if cmd.Process != nil {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and left behind

@@ -131,23 +131,6 @@ func Environ(env []string, library, dir string, threshold int64) []string {
 	return append(out, "LD_PRELOAD="+preload, "ISOBATH_HEAP_DIR="+dir, "ISOBATH_HEAP_THRESHOLD="+strconv.FormatInt(threshold, 10))
 }
 
-// filters is how many filters of system calls we run under, as in a container, and
-// what we start too; "" is none. A program that begins under more is left alone.
-func filters() string {
-	status, _ := os.ReadFile("/proc/thread-self/status")           // there is none elsewhere than on Linux
-	for _, key := range []string{"Seccomp_filters:", "Seccomp:"} { // the first since Linux 5.9
-		for line := range strings.Lines(string(status)) {
-			if n, ok := strings.CutPrefix(line, key); ok {
-				if n = strings.TrimSpace(n); n == "0" {
-					return ""
-				}
-				return n
-			}
-		}
-	}
-	return ""
-}
-
 // Clocked adds the file with the number of references made so far, which then is
 // the time of entries; see shim/heap.c.
 func Clocked(env []string, counter string) []string {
