@@ -273,7 +273,7 @@ func TestRecordPairsFlags(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "trial")
 	for flags, want := range map[string]string{
 		"--repeat -3": "--repeat -3: want 1 to", "--repeat 0": "--repeat 0: want 1 to", "--force": "--force replaces one run", "--duration 1s": "mean nothing with --pair",
-		"--rate -1": "--rate -1: want at most", "--mode fast": "want auto, pmu or timer", "--refs": "record one", "--backend step": "belongs to --refs",
+		"--rate -1": "--rate -1: want 1 to", "--mode fast": "want auto, pmu or timer", "--refs": "record one", "--backend step": "belongs to --refs",
 	} {
 		args := append(append([]string{"record", "--pair", "-o", folder}, strings.Fields(flags)...), "--", "false", "--", "false")
 		if _, err := isobath(t, args...); err == nil || !strings.Contains(err.Error(), want) {

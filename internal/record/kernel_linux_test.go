@@ -45,7 +45,7 @@ func TestKernelTime(t *testing.T) {
 	if why == nil || in == nil {
 		t.Fatalf("no sample in the kernel: %v", got.Run.Recording.Addresses)
 	}
-	ways, pages, own, kernel := map[string]float64{}, 0, 0, 0
+	ways, pages, others, own, kernel := map[string]float64{}, 0, 0, 0, 0
 	for i := range rows.Rows() {
 		if !why.Has(i) {
 			continue
@@ -56,8 +56,10 @@ func TestKernelTime(t *testing.T) {
 			t.Fatalf("row %d: a sample in the kernel has an operation, or no object", i)
 		}
 		if why.Text(i) == byFault && addr.Has(i) {
-			if pages++; object.Text(i) != "page fault of pages" {
-				t.Errorf("row %d: %s at %s", i, object.Text(i), addr.Text(i))
+			pages++
+			if object.Text(i) != "page fault of pages" { // the program has a few other pages too
+				t.Logf("row %d: %s at %s", i, object.Text(i), addr.Text(i))
+				others++
 			}
 		}
 		if why.Text(i) == byFault && cellText(rows.Column("function"), i) == "faults" {
@@ -76,6 +78,9 @@ func TestKernelTime(t *testing.T) {
 	t.Logf("of %.0f samples in page faults %d have their address; %d records of faults were lost", n, pages, lost)
 	if lost == 0 && float64(pages) < 0.6*n || pages == 0 || float64(own) < 0.9*n {
 		t.Errorf("of %.0f samples in page faults %d have their address and %d are of the function", n, pages, own)
+	}
+	if others > 1+pages/100 {
+		t.Errorf("%d of %d samples in page faults are of other objects", others, pages)
 	}
 	if d := got.Run.Recording; d.Addresses[inKernel] != kernel || d.InKernel[byFault] == 0 || sumOf(d.InKernel) != kernel {
 		t.Errorf("%d samples in the kernel, the recording says %v and %v", kernel, d.Addresses[inKernel], d.InKernel)
