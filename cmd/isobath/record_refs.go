@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/record/reftrace"
 	"github.com/isobath/isobath/internal/record/target"
@@ -116,6 +117,9 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 		return err
 	}
 	defer r.Close()
+	if err := refset.AddTypes(r, got.Objects, got.Program); err != nil {
+		say("types of objects are not kept: %v", err)
+	}
 	if err := rec.save(cmd.Context(), r, out); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/isobath/isobath/internal/data/run"
 	sourcefile "github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/locality/layout"
 )
 
 // Eight processes exchange the edges of a grid; rank 3 works 120 ms longer than
@@ -113,7 +114,7 @@ func unpackCycle(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, src.Close())
 	}
-	return writeRefs(ctx, filepath.Join(dir, "matmul"+run.Suffix), src, texts, nil)
+	return writeRefs(ctx, filepath.Join(dir, "matmul"+run.Suffix), src, known{texts: texts})
 }
 
 func unpackLocality(ctx context.Context, dir string) (string, error) {
@@ -129,12 +130,38 @@ func unpackLocality(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, src.Close())
 	}
-	return writeRefs(ctx, filepath.Join(dir, "particles"+run.Suffix), src, texts, way)
+	objects, err := Particles.Objects()
+	if err != nil {
+		return "", errors.Join(err, src.Close())
+	}
+	return writeRefs(ctx, filepath.Join(dir, "particles"+run.Suffix), src, known{texts, way, objects})
 }
 
-// writeRefs keeps a trace as a run with its sources and, if it is known, the way
-// through the code, and closes it.
-func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[string][]byte, way *flow.Trace) (_ string, err error) {
+// known is what there is beside the references of a trace.
+type known struct {
+	texts   map[string][]byte // of its sources
+	way     *flow.Trace       // through the code; nil if it was not recorded
+	objects []layout.Object   // with their types
+}
+
+// name gives references the objects that they lie in.
+func (k *known) name(all []refs.Ref, about *refs.About) {
+	if len(k.objects) == 0 {
+		return
+	}
+	about.Has |= refs.HasObject
+	about.Objects = []refs.Object{{}}
+	for i := range k.objects {
+		about.Objects = append(about.Objects, refs.Object{Name: k.objects[i].Name, Start: k.objects[i].Start})
+	}
+	for i := range all {
+		at := slices.IndexFunc(k.objects, func(o layout.Object) bool { return all[i].Addr-o.Start < o.Size })
+		all[i].Object = uint32(at + 1)
+	}
+}
+
+// writeRefs keeps a trace as a run, and closes it.
+func writeRefs(ctx context.Context, path string, src refs.Reader, k known) (_ string, err error) {
 	if err := free(path); err != nil {
 		return "", errors.Join(err, src.Close())
 	}
@@ -144,13 +171,14 @@ func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[stri
 		return "", err
 	}
 	about := src.About()
+	k.name(all, about)
 	t, err := reftable.New(all, about.Places, about.Objects, about.Has)
 	if err != nil {
 		return "", err
 	}
 	contents := []*table.Table{t}
-	if way != nil {
-		more, err := way.Tables()
+	if k.way != nil {
+		more, err := k.way.Tables()
 		if err != nil {
 			return "", err
 		}
@@ -160,13 +188,18 @@ func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[stri
 		Version: run.Version, Kind: kind.Refs, Format: "demo", Origin: kind.Origin{Tool: "isobath record --refs"},
 		Imported: time.Now().UTC().Truncate(time.Second), Warnings: about.Notes,
 	}}
+	if len(k.objects) > 0 {
+		if b.Types, err = layout.Keep(k.objects); err != nil {
+			return "", err
+		}
+	}
 	tmp, err := scratch.Folder("", "demo")
 	if err != nil {
 		return "", fmt.Errorf("unpack the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := os.WriteFile(filepath.Join(tmp, name), texts[name], 0o644); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(k.texts)) {
+		if err := os.WriteFile(filepath.Join(tmp, name), k.texts[name], 0o644); err != nil {
 			return "", fmt.Errorf("unpack the demo: %w", err)
 		}
 		b.SourceFiles[name] = sourcefile.File{Root: tmp, Name: name}

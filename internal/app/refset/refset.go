@@ -83,6 +83,7 @@ func (s *Set) prepare(ctx context.Context, format string) error {
 	if err != nil {
 		return err
 	}
+	given = s.withTypes(given)
 	if err := s.openProgram(format); err != nil {
 		return err
 	}
@@ -115,6 +116,41 @@ func (s *Set) given() (*layout.Given, error) {
 		return nil, fmt.Errorf("%s: %w", s.opt.Objects, err)
 	}
 	return g, nil
+}
+
+// withTypes adds the types that the run keeps of its objects, unless a program is
+// given. Types that cannot be read are a note: the references are worth more.
+func (s *Set) withTypes(given *layout.Given) *layout.Given {
+	if s.opt.Binary != "" || !run.IsRun(s.path) {
+		return given
+	}
+	r, err := run.Open(s.path)
+	if err != nil {
+		return given // whoever reads the references says so
+	}
+	defer r.Close()
+	if r.Types == nil {
+		return given
+	}
+	with, err := given.WithTypes(r.Types)
+	if err != nil {
+		s.Notes = append(s.Notes, fmt.Sprintf("types of objects that the run keeps cannot be read: %v; --binary EXE gives them", err))
+	}
+	return with
+}
+
+// AddTypes gives a run of references what its program tells about the types of its
+// objects. A program without debug information tells nothing.
+func AddTypes(r *run.Run, objects []refs.Object, program string) error {
+	p, err := symbol.OpenProgram(program, symbol.BiasesOf(r.Format)...)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if typed := layout.Typed(objects, p); len(typed) > 0 {
+		r.Types, err = layout.Keep(typed)
+	}
+	return err
 }
 
 // openProgram opens the program for objects and types. One that a run merely

@@ -37,6 +37,7 @@ const (
 	selectionFile    = "selections.json"
 	namesFile        = "objects.txt"
 	proofFile        = "proofs.json"
+	typesFile        = "types.json"
 	maxManifestBytes = 64 << 20
 )
 
@@ -88,6 +89,9 @@ type Run struct {
 	// Names are sentences that say what objects are, one a line, given after the
 	// fact ("allocation at heat.c:57 is u double[1024][1024]").
 	Names string
+	// Types is what is known of the types of the objects of references, for when
+	// the program is not there; nil if nothing is kept.
+	Types []byte
 	// SourceFiles maps Manifest.Sources[i].Name to a file on disk. It is filled
 	// when a run is made; an opened run reads its own copies.
 	SourceFiles map[string]source.File
@@ -187,6 +191,9 @@ func (r *Run) read(root *os.Root) error {
 		return err
 	}
 	r.Names = string(names)
+	if r.Types, err = readSmall(root, typesFile, maxTypesBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
 
@@ -210,6 +217,9 @@ func (r *Run) readTable(root *os.Root, e TableEntry) error {
 	}
 	return nil
 }
+
+// maxTypesBytes bounds the types of objects: ten thousand structures are less.
+const maxTypesBytes = 16 << 20
 
 // readSmall reads a plain file of a run that is small if it is ours.
 func readSmall(root *os.Root, name string, most int64) ([]byte, error) {

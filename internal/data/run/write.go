@@ -74,8 +74,14 @@ func (r *Run) fill(ctx context.Context, dir string) error {
 			}
 		}
 	}
-	if r.Names != "" {
-		if err := wholefile.Fill(ctx, filepath.Join(dir, namesFile), text([]byte(r.Names))); err != nil {
+	for _, f := range []struct {
+		name string
+		body []byte
+	}{{namesFile, []byte(r.Names)}, {typesFile, r.Types}} {
+		if len(f.body) == 0 {
+			continue
+		}
+		if err := wholefile.Fill(ctx, filepath.Join(dir, f.name), text(f.body)); err != nil {
 			return err
 		}
 	}

@@ -18,10 +18,31 @@ func FuzzReadGiven(f *testing.F) {
 		if err != nil {
 			return
 		}
-		table := NewTable(&refs.About{}, given, nil)
-		for _, o := range given.objects {
-			table.Number(&refs.Ref{Addr: o.Start, Size: 8})
+		lookUp(given)
+	})
+}
+
+// lookUp asks for every object that is given, and for every variable kept.
+func lookUp(given *Given) {
+	table := NewTable(&refs.About{}, given, nil)
+	all := given.objects
+	if given.kept != nil {
+		all = given.kept.variables
+	}
+	for _, o := range all {
+		table.Member(&refs.Ref{Addr: o.Start, Size: 8})
+	}
+	table.Finish()
+}
+
+// FuzzKeptTypes: types that a run keeps are refused, or make a table that finds each
+// variable.
+func FuzzKeptTypes(f *testing.F) {
+	f.Add([]byte(`{"version":1,"objects":[{"name":"p","start":4096,"bytes":640,"element":64,"type":"particle","fields":[{"name":"x","offset":8,"bytes":8}]}]}`))
+	f.Add([]byte(`{"version":1,"objects":[{"start":18446744073709551615,"bytes":1,"element":1},{"name":"n","element":8}]}`))
+	f.Fuzz(func(_ *testing.T, body []byte) {
+		if given, err := (*Given)(nil).WithTypes(body); err == nil {
+			lookUp(given)
 		}
-		table.Finish()
 	})
 }

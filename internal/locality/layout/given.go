@@ -16,6 +16,7 @@ import (
 type Given struct {
 	objects    []Object
 	statements []statement
+	kept       *keptTypes // nil: those of the program
 }
 
 // statement says what the object with a name, or allocated at a line, is.
@@ -104,21 +105,22 @@ func (t *Table) explain(o *Object) {
 		if s.naming.Name != "" {
 			o.Name = s.naming.Name
 		}
-		if s.structure != "" && t.program != nil {
-			o.apply(t.program.NamedType(s.structure), ByUser)
-		} else if ty := s.naming.Type(); ty != nil && s.structure == "" {
+		if s.structure != "" {
+			if t.types != nil {
+				o.takeTypeAs(t.types.structure(s.structure), ByUser)
+			}
+		} else if ty := s.naming.Type(); ty != nil {
 			o.apply(ty, ByUser)
 		}
 		return
 	}
-	if t.program == nil || o.Known == ByType {
+	if t.types == nil || o.Known == ByType {
 		return
 	}
 	// An array of the structures that a variable of this name points to. An
 	// element size that was given must agree.
-	if ty := t.program.Pointee(o.Name); ty != nil && len(ty.Fields) > 0 && (o.Elem == 0 || o.Elem == ty.Size) {
-		o.apply(ty, ByType)
-		o.Elem = ty.Size
+	if to := t.types.pointee(o.Name); to != nil && (o.Elem == 0 || o.Elem == to.Elem) {
+		o.takeType(to)
 	}
 }
 

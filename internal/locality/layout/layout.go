@@ -104,7 +104,7 @@ type Table struct {
 	groups  map[string]uint32
 	given   []*Object // with addresses, by start
 	says    []statement
-	program *symbol.Program
+	types   types
 	globals map[uint64]uint32
 	last    *Object
 	near    [512]nearAddr
@@ -129,10 +129,18 @@ type Member struct {
 
 // NewTable makes the table of a trace: objects that the recording knows, those
 // the user gave, and the variables of the program. Program and given may be nil.
+// Types that a run keeps are those of the program it was recorded from, whatever
+// lies at its place today.
 func NewTable(about *refs.About, given *Given, program *symbol.Program) *Table {
-	t := &Table{Objects: []*Object{nil}, about: about, groups: map[string]uint32{}, program: program, globals: map[uint64]uint32{}, members: []Member{{0, -1}}}
+	t := &Table{Objects: []*Object{nil}, about: about, groups: map[string]uint32{}, globals: map[uint64]uint32{}, members: []Member{{0, -1}}}
+	if program != nil {
+		t.types = programTypes{program, map[uint64]*Object{}}
+	}
 	if given != nil {
 		t.says = given.statements
+		if given.kept != nil {
+			t.types = given.kept
+		}
 		for _, g := range given.objects {
 			o := g
 			t.add(&o)
@@ -164,7 +172,7 @@ func (t *Table) Number(r *refs.Ref) uint32 {
 	if r.Object != 0 {
 		return t.recorded(r)
 	}
-	if t.program == nil {
+	if t.types == nil {
 		return 0
 	}
 	key := r.Addr/8 + 1
@@ -312,20 +320,20 @@ func (t *Table) member(known refs.Object) uint32 {
 // declared gives a recorded object that is a variable of the program its size
 // and type.
 func (t *Table) declared(o *Object) {
-	if g := t.variable(o.Name, o.Start); g != nil {
-		o.Size, o.Sized = g.Size, true
-		o.apply(g.Type, ByType)
+	if v := t.variable(o.Name, o.Start); v != nil {
+		o.Size, o.Sized = v.Size, true
+		o.takeType(v)
 	}
 }
 
 // variable is the variable of the program that a recorded object is; nil if it is
 // none.
-func (t *Table) variable(name string, start uint64) *symbol.Global {
-	if t.program == nil {
+func (t *Table) variable(name string, start uint64) *Object {
+	if t.types == nil {
 		return nil
 	}
-	if g, at, ok := t.program.Variable(start); ok && at == start && g.Name == strings.TrimSuffix(name, symbol.OfVariable) && g.Size > 0 {
-		return &g
+	if v := t.types.variable(start); v != nil && v.Start == start && v.Name == strings.TrimSuffix(name, symbol.OfVariable) {
+		return v
 	}
 	return nil
 }
@@ -343,16 +351,16 @@ func (o *Object) touch(r *refs.Ref) {
 
 // global returns the variable of the program at an address.
 func (t *Table) global(addr uint64) uint32 {
-	g, at, ok := t.program.Variable(addr)
-	if !ok || g.Size == 0 {
+	v := t.types.variable(addr)
+	if v == nil {
 		return 0
 	}
-	n, ok := t.globals[at]
+	n, ok := t.globals[v.Start]
 	if !ok {
-		o := &Object{Name: g.Name, Start: at, Size: g.Size, Sized: true}
-		o.apply(g.Type, ByType)
+		o := &Object{Name: v.Name, Start: v.Start, Size: v.Size, Sized: true}
+		o.takeType(v)
 		n = t.add(o)
-		t.globals[at] = n
+		t.globals[o.Start] = n
 		t.explain(o)
 	}
 	return n

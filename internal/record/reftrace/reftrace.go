@@ -68,6 +68,7 @@ type Options struct {
 // closed.
 type Recording struct {
 	Backend Backend
+	Program string // its file
 	Refs    []refs.Ref
 	Places  []refs.Place
 	Objects []refs.Object
@@ -166,7 +167,7 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 	o.Limit = min(o.Limit, maxRefs)
 	j.Options = o
 	j.rec.Has = refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace
-	j.rec.origin = origin(o.Command)
+	j.rec.origin, j.rec.Program = origin(o.Command), p.Path
 	if j.bounds, err = p.Resolve(o.Region); err != nil {
 		return nil, err
 	}
