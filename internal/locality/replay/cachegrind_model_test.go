@@ -3,8 +3,15 @@ package replay
 import (
 	"fmt"
 
+	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/machine/cachesim"
 )
+
+// Alone is a machine of one cache.
+func Alone(g cachesim.Geometry) *platform.Machine {
+	return &platform.Machine{Name: "alone", Levels: []platform.Level{{Name: "L1", Size: g.Size, Ways: g.Ways, Line: g.Line, Policy: platform.NonInclusive, Step: 10}},
+		DTLB: platform.TLB{Entries: 64, Ways: 4}, STLB: platform.TLB{Entries: 1536, Ways: 12}, Page: 4096, Walk: 30, Nodes: 1, Cores: []platform.Core{{Caches: []int{0}}}}
+}
 
 // Cachegrind counts as Valgrind's cachegrind does: a reference misses at most
 // once, both lines of one that spans two are always looked up, one that misses

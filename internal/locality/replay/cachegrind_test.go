@@ -42,7 +42,8 @@ var grindPrograms = []string{"aos_soa_a", "aos_soa_b", "hot_cold_a", "hot_cold_b
 	"hash_a", "hash_b", "align_a", "list_a", "list_b", "narrow_a", "quiet_random", "quiet_small"}
 
 // TestCachegrind compares misses in total and by source line with cachegrind, run
-// on the same programs: each with all geometries under make locality, and with
+// on the same programs: those of caches by its rules, and those that whatif counts
+// in a first level of the same shape. Each program is run with all geometries under make locality, and with
 // two of them otherwise, so that every one has its programs.
 func TestCachegrind(t *testing.T) {
 	if testing.Short() {
@@ -71,7 +72,9 @@ func TestCachegrind(t *testing.T) {
 				}
 			})
 			for i, g := range geometries {
-				compareGrind(t, fmt.Sprint(g), models[i].byLine(t, exe), runCachegrind(t, valgrind, exe, g))
+				want := runCachegrind(t, valgrind, exe, g)
+				compareGrind(t, fmt.Sprint(g), models[i].byLine(t, exe), want)
+				models[i].compareSurvey(t, fmt.Sprint(g), exe, want)
 			}
 		})
 	}
@@ -126,6 +129,11 @@ type grindModel struct {
 	*Cachegrind
 	counts map[uint64]*GrindCounts
 	now    *GrindCounts
+	pc     uint64
+	// survey is what whatif has: missing are its references that miss, by
+	// instruction.
+	survey  *Survey
+	missing map[uint64]uint64
 }
 
 func newGrindModel(t *testing.T, g geometry) *grindModel {
@@ -133,15 +141,20 @@ func newGrindModel(t *testing.T, g geometry) *grindModel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &grindModel{Cachegrind: c, counts: map[uint64]*GrindCounts{}, now: &GrindCounts{}}
+	return &grindModel{Cachegrind: c, counts: map[uint64]*GrindCounts{}, now: &GrindCounts{}, survey: NewSurvey(Alone(g.d1), Policy{Kind: FirstTouch}, nil), missing: map[uint64]uint64{}}
 }
 
 func (m *grindModel) add(kind byte, addr uint64, size uint32) {
 	if kind != 'I' {
 		m.Access(addr, size, kind == 'S', m.now)
+		before := m.survey.All.Misses[0]
+		m.survey.Access(&Access{Addr: addr, Size: uint16(min(size, m.least))}, 0)
+		if m.survey.All.Misses[0] > before {
+			m.missing[m.pc]++
+		}
 		return
 	}
-	m.now = m.counts[addr]
+	m.now, m.pc = m.counts[addr], addr
 	if m.now == nil {
 		m.now = &GrindCounts{}
 		m.counts[addr] = m.now
@@ -185,6 +198,34 @@ func (m *grindModel) byLine(t *testing.T, exe string) map[string]GrindCounts {
 		plain[k] = *n
 	}
 	return plain
+}
+
+// compareSurvey holds that the references that miss in the survey are cachegrind's
+// misses of the first level, all of them and by line.
+func (m *grindModel) compareSurvey(t *testing.T, what, exe string, want map[string]GrindCounts) {
+	t.Helper()
+	m.survey.Finish()
+	if all := want[""]; m.survey.Levels[0].MissingReferences != all.D1mr+all.D1mw || all.D1mr == 0 {
+		t.Errorf("%s: %d references miss, cachegrind has %d reads and %d writes", what, m.survey.Levels[0].MissingReferences, all.D1mr, all.D1mw)
+	}
+	p, err := symbol.OpenProgram(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	got := map[string]uint64{}
+	for pc, n := range m.missing {
+		file, line, _ := p.Line(pc)
+		got[fmt.Sprintf("%s:%d", file, line)] += n
+	}
+	for key, n := range want {
+		if key == "" || strings.HasPrefix(key, "???") || strings.HasSuffix(key, ":0") {
+			continue
+		}
+		if got[key] != n.D1mr+n.D1mw {
+			t.Errorf("%s, %s: %d references miss, cachegrind has %d", what, key, got[key], n.D1mr+n.D1mw)
+		}
+	}
 }
 
 func runCachegrind(t *testing.T, valgrind, exe string, g geometry) map[string]GrindCounts {

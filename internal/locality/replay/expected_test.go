@@ -10,8 +10,8 @@ import (
 
 	"github.com/isobath/isobath/internal/app/localitytest"
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/machine/cachesim"
 )
 
 // expectedCaches is expected/whatif.json: programs on one cache alone, by an
@@ -61,7 +61,7 @@ func TestExpectedCaches(t *testing.T) {
 				t.Skipf("%d references, the expected results are of %d: another compiler", n, p.References)
 			}
 			for _, c := range p.Caches {
-				m := alone(c.Size, c.Ways, c.Line)
+				m := replay.Alone(cachesim.Geometry{Size: c.Size, Ways: c.Ways, Line: c.Line})
 				if err := m.Check(); err != nil {
 					t.Fatal(err)
 				}
@@ -81,10 +81,4 @@ func TestExpectedCaches(t *testing.T) {
 // near reports whether a count is as expected, or off by so small a part.
 func near(got, want uint64, off float64) bool {
 	return max(got, want)-min(got, want) <= uint64(off*float64(want))
-}
-
-// alone is a machine of one cache.
-func alone(size, ways, line int) *platform.Machine {
-	return &platform.Machine{Name: "alone", Levels: []platform.Level{{Name: "L1", Size: size, Ways: ways, Line: line, Policy: platform.NonInclusive, Step: 10}},
-		DTLB: platform.TLB{Entries: 64, Ways: 4}, STLB: platform.TLB{Entries: 1536, Ways: 12}, Page: 4096, Walk: 30, Nodes: 1, Cores: []platform.Core{{Caches: []int{0}}}}
 }
