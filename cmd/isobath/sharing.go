@@ -62,6 +62,15 @@ func (f *sharingFlags) run(ctx context.Context, out io.Writer, path string) erro
 	return writeSharing(out, a)
 }
 
+// partsText lists parts of a line by their first and last byte.
+func partsText(parts [][2]uint64) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, fmt.Sprintf("%d–%d", p[0], p[1]-1))
+	}
+	return strings.Join(all, ", ")
+}
+
 // writeSharing prints an answer as text.
 func writeSharing(out io.Writer, a *answer.SharedLines) error {
 	t := &term.Table{Columns: []term.Column{{Head: "schedule"}, {Head: "coherence misses", Align: term.Right}, {Head: "true", Align: term.Right}, {Head: "false", Align: term.Right}, {Head: "with lines of 128", Align: term.Right}}}
@@ -81,7 +90,7 @@ func writeSharing(out io.Writer, a *answer.SharedLines) error {
 		fmt.Fprintf(w, "\n%s: ", l.Kind())
 		writeWrapped(w, l.Text, 3, 90)
 		for _, u := range l.Threads {
-			fmt.Fprintf(w, "   thread %d: bytes %v, %s loads, %s stores", u.TID, u.Bytes, term.Thousands(u.Loads), term.Thousands(u.Stores))
+			fmt.Fprintf(w, "   thread %d: bytes %s, %s loads, %s stores", u.TID, partsText(u.Bytes), term.Thousands(u.Loads), term.Thousands(u.Stores))
 			if len(u.Places) > 0 {
 				w.WriteString(" at " + strings.Join(u.Places, ", "))
 			}

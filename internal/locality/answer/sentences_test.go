@@ -80,6 +80,36 @@ func TestSharingSentences(t *testing.T) {
 	}
 }
 
+// TestSharedFields: a shared line is called by the fields that threads use of it, in
+// one structure and in an array of them, and not by others that lie there too.
+func TestSharedFields(t *testing.T) {
+	fields := []layout.Field{{Name: "head", Size: 8}, {Name: "spare", Offset: 8, Size: 8}, {Name: "tail", Offset: 16, Size: 8}}
+	line := func(bytes ...[][2]uint64) *sharing.Line {
+		l := &sharing.Line{Addr: 0x1000, Bytes: 64, Object: 1, Kind: sharing.False}
+		for _, b := range bytes {
+			l.Users = append(l.Users, sharing.User{Stores: 1, Bytes: b})
+		}
+		return l
+	}
+	for _, tt := range []struct {
+		name, field, text string
+		object            layout.Object
+		line              *sharing.Line
+	}{
+		{"a structure", "head, tail", "q.head, q.tail (line 0x1000)", layout.Object{Start: 0x1000, Size: 24, Elem: 24, Fields: fields}, line([][2]uint64{{0, 8}}, [][2]uint64{{16, 24}})},
+		{"begun before", "tail", "q.tail (line 0x1000)", layout.Object{Start: 0xff0, Size: 24, Elem: 24, Fields: fields}, line([][2]uint64{{0, 4}}, [][2]uint64{{4, 8}})},
+		{"an array", "tail, head", "q.tail, q.head (line 0x1000)", layout.Object{Start: 0xfe8, Size: 240, Elem: 24, Fields: fields}, line([][2]uint64{{16, 24}}, [][2]uint64{{24, 32}})},
+		{"beside it", "head", "q.head (line 0x1000)", layout.Object{Start: 0x1000, Size: 24, Elem: 24, Fields: fields}, line([][2]uint64{{0, 8}}, [][2]uint64{{40, 48}})},
+		{"no fields", "", "q (line 0x1000)", layout.Object{Start: 0x1000, Size: 64, Elem: 8}, line([][2]uint64{{0, 8}}, [][2]uint64{{16, 24}})},
+	} {
+		tt.object.Name = "q"
+		s := sharedLine(tt.line, &replay.Trace{}, &layout.Table{Objects: []*layout.Object{nil, &tt.object}})
+		if s.Field != tt.field || !strings.HasPrefix(s.Text, tt.text+":") {
+			t.Errorf("%s: fields %q, want %q; %q, want %q", tt.name, s.Field, tt.field, s.Text, tt.text)
+		}
+	}
+}
+
 func parse(text string) (n uint64) {
 	fmt.Sscan(text, &n)
 	return n

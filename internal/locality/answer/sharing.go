@@ -118,15 +118,7 @@ func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLin
 		Misses:   SharedMisses{l.Least.Coherence, l.Most.Coherence, l.Recorded.Coherence, l.Clocked.Coherence, l.Clocked.True, l.Clocked.False},
 		Separate: SharedApart{l.Separate.Coherence}}
 	if o := table.Objects[l.Object]; o != nil {
-		out.Object = o.Name
-		var fields []string
-		for _, f := range o.Fields {
-			start := o.Start + f.Offset
-			if o.Elements() == 1 && start < l.Addr+uint64(l.Bytes) && start+f.Size > l.Addr {
-				fields = append(fields, f.Name)
-			}
-		}
-		out.Field = strings.Join(fields, ", ")
+		out.Object, out.Field = o.Name, strings.Join(sharedFields(l, o), ", ")
 	}
 	for _, u := range l.Users {
 		x := SharedThread{TID: u.Thread, Bytes: u.Bytes, Loads: u.Loads, Stores: u.Stores, Places: []string{}}
@@ -149,6 +141,45 @@ func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLin
 	return out
 }
 
+// sharedFields are the fields that threads use of a line, by their place in it.
+func sharedFields(l *sharing.Line, o *layout.Object) (names []string) {
+	used := map[int]bool{} // bytes of the line
+	for _, u := range l.Users {
+		for _, part := range u.Bytes {
+			for at := part[0]; at < part[1]; at++ {
+				used[int(at)] = true
+			}
+		}
+	}
+	for at := range l.Bytes {
+		addr := l.Addr + uint64(at)
+		if !used[at] || addr-o.Start >= o.Size {
+			continue
+		}
+		if _, offset := o.Locate(addr); o.Field(offset) >= 0 {
+			if name := o.Fields[o.Field(offset)].Name; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// mostNamed is how many fields of a line are named in a sentence.
+const mostNamed = 3
+
+// sharedName is what a line holds: an object, or some fields of it.
+func sharedName(s *SharedLine) string {
+	fields := strings.Split(s.Field, ", ")
+	if s.Field == "" || len(fields) > mostNamed {
+		return s.Object
+	}
+	for i := range fields {
+		fields[i] = s.Object + "." + fields[i]
+	}
+	return strings.Join(fields, ", ")
+}
+
 // maxWaits is how many functions are named that threads wait for one another in.
 const maxWaits = 3
 
@@ -165,11 +196,19 @@ func waitsIn(l *sharing.Line, t *replay.Trace) (names []string) {
 	return names
 }
 
+// fromTo is the misses of a line over all schedules.
+func fromTo(l *sharing.Line) string {
+	if l.Least.Coherence == l.Most.Coherence {
+		return fmt.Sprint(l.Most.Coherence)
+	}
+	return fmt.Sprintf("%d to %d", l.Least.Coherence, l.Most.Coherence)
+}
+
 // sharingText says what is shared, with the numbers it rests on.
 func sharingText(s *SharedLine, l *sharing.Line, waits []string) string {
 	what := fmt.Sprintf("line %s", s.Addr)
 	if s.Object != "" {
-		what = fmt.Sprintf("%s (line %s)", s.Object, s.Addr)
+		what = fmt.Sprintf("%s (line %s)", sharedName(s), s.Addr)
 	}
 	switch l.Kind {
 	case sharing.Latent:
@@ -182,21 +221,21 @@ func sharingText(s *SharedLine, l *sharing.Line, waits []string) string {
 		}
 		return text + fmt.Sprintf("; apart in lines of their own at most %d", l.Separate.Coherence)
 	case sharing.Synchronisation:
-		return fmt.Sprintf("%s: %d threads wait for one another here, in %s: %d to %d coherence misses by schedule, %d by the clock: this is the line of a lock or barrier, which padding does not part; waiting less often removes them",
-			what, len(s.Threads), strings.Join(waits, ", "), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence)
+		return fmt.Sprintf("%s: %d threads wait for one another here, in %s: %s coherence misses by schedule, %d by the clock: this is the line of a lock or barrier, which padding does not part; waiting less often removes them",
+			what, len(s.Threads), strings.Join(waits, ", "), fromTo(l), l.Clocked.Coherence)
 	case sharing.Library:
-		return fmt.Sprintf("%s: %d threads meet in memory that only code without names uses, as a library keeps it for itself: %d to %d coherence misses by schedule, %d by the clock: no layout of the program parts it",
-			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence)
+		return fmt.Sprintf("%s: %d threads meet in memory that only code without names uses, as a library keeps it for itself: %s coherence misses by schedule, %d by the clock: no layout of the program parts it",
+			what, len(s.Threads), fromTo(l), l.Clocked.Coherence)
 	case sharing.True:
-		text := fmt.Sprintf("%s: %d threads pass data: %d to %d coherence misses, %d by the clock, of which %d bring what another wrote: only less communication removes these",
-			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Clocked.True)
+		text := fmt.Sprintf("%s: %d threads pass data: %s coherence misses, %d by the clock, of which %d bring what another wrote: only less communication removes these",
+			what, len(s.Threads), fromTo(l), l.Clocked.Coherence, l.Clocked.True)
 		if l.Clocked.False > 0 {
 			text += fmt.Sprintf("; the other %d only share the line", l.Clocked.False)
 		}
 		return text
 	}
-	return fmt.Sprintf("%s: %d threads use one line for different bytes, %d of them store: %d to %d coherence misses by schedule, %d by the clock; alignas(128) for each thread's part leaves at most %d",
-		what, len(s.Threads), l.Writers(), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
+	return fmt.Sprintf("%s: %d threads use one line for different bytes, %d of them store: %s coherence misses by schedule, %d by the clock; alignas(128) for each thread's part leaves at most %d",
+		what, len(s.Threads), l.Writers(), fromTo(l), l.Clocked.Coherence, l.Separate.Coherence)
 }
 
 // worstMoved is the start with the most misses, the nearest of them.

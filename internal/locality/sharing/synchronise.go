@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/isobath/isobath/internal/data/refs"
 )
@@ -35,6 +36,10 @@ func (a *analysis) synchronise() {
 			l.Kind = Library
 		}
 	}
+	// What might cost elsewhere is worth a word only where a layout can part it.
+	a.result.Lines = slices.DeleteFunc(a.result.Lines, func(l *Line) bool {
+		return (l.Kind == Synchronisation || l.Kind == Library) && l.Most.Coherence == 0
+	})
 }
 
 // without counts the accesses to a line by some code, and the most misses that the

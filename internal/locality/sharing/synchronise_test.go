@@ -19,6 +19,31 @@ func TestSynchronises(t *testing.T) {
 	}
 }
 
+// TestLatentOfLibraries: lines beside one another that only a library or locks use
+// cost nothing now, and nobody can part them: they are not listed, those of the
+// program are.
+func TestLatentOfLibraries(t *testing.T) {
+	for function, want := range map[string]int{"worker": 1, "": 0, "pthread_mutex_lock": 0} {
+		all := []refs.Ref{{Addr: 0x9000, Size: 8, PC: 0x30, Place: 2, Thread: 1}}
+		for range 400 {
+			for thread := uint32(1); thread <= 2; thread++ {
+				all = append(all, refs.Ref{Addr: 0x4000 + 64*uint64(thread-1), Size: 8, Op: refs.Modify, PC: 0x10, Place: 1, Thread: thread})
+			}
+		}
+		reader := replay.NewReader(func(*refs.Ref) uint32 { return 0 }, 1<<16)
+		if err := reader.Add(all); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Analyse(t.Context(), reader.Trace([]refs.Place{{}, {Function: function}, {Function: "worker", File: "a.c", Line: 9}}), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Lines) != want || want > 0 && r.Lines[0].Kind != Latent {
+			t.Errorf("used in %q: %d lines %+v, want %d", function, len(r.Lines), r.Lines, want)
+		}
+	}
+}
+
 // TestBarrier: threads that meet at a barrier do not share its line falsely; what
 // they count beside it they do, and the program's own code makes no line a lock. Code
 // without a name is a library's only where the program's own has places.
