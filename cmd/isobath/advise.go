@@ -130,7 +130,7 @@ func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine
 	if p := a.Proof; p != nil {
 		fmt.Fprintf(w, "\nproof of advice %d:\n", f.pick)
 		for _, l := range p.Levels {
-			fmt.Fprintf(w, "   %-6s %12s now, %s predicted, %s recorded\n", l.Level, term.Thousands(l.Now), fmt.Sprint(l.Predicted), term.Thousands(l.Recorded))
+			fmt.Fprintf(w, "   %-6s %12s now, %s predicted, %s recorded\n", l.Level, term.Thousands(l.Now), rangeOf(l.Predicted), term.Thousands(l.Recorded))
 		}
 		wrap(w, "   ", p.Text+".")
 	}

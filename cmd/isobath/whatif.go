@@ -133,14 +133,22 @@ func levelShape(m answer.Machine, i int) string {
 	return fmt.Sprintf("%s %d ways, %s", term.Bytes(l.Size), l.Ways, m.Name)
 }
 
+// rangeOf writes two counts, or one where they are the same.
+func rangeOf(r [2]uint64) string {
+	if r[0] == r[1] {
+		return term.Thousands(r[0])
+	}
+	return term.Thousands(r[0]) + "–" + term.Thousands(r[1])
+}
+
 func levelRow(name, shape string, c *answer.Counts) []string {
 	placed := "–"
 	if c.Placements != nil {
-		placed = fmt.Sprintf("%s–%s", term.Thousands(c.Placements[0]), term.Thousands(c.Placements[1]))
+		placed = rangeOf(*c.Placements)
 	}
 	frames := "–"
 	if c.Frames[0] != c.Frames[1] {
-		frames = fmt.Sprintf("%s–%s", term.Thousands(c.Frames[0]), term.Thousands(c.Frames[1]))
+		frames = rangeOf(c.Frames)
 	}
 	return []string{name, shape, term.Thousands(c.Misses), term.Thousands(c.First), term.Thousands(c.Capacity), term.Thousands(c.Conflict), term.Thousands(c.Band[0]), frames, placed}
 }

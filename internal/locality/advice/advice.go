@@ -81,7 +81,9 @@ type Advice struct {
 	Instead             []*Advice // other changes of the same object, best first
 	Together            float64   // part of the cost saved with all advice before it
 	References          uint64    // it is about
-	Place               string    // file:line of the loop
+	Place               string    // file:line of the outermost loop; of its body where the text of the loop is not known
+	At                  string    // the same with the word that fits: "at a.c:7", "within a.c:7", "around a.c:9"
+	Lines               Lines     // of the references that the loops make
 	// Shared is the line that threads fight for, of advice that parts them; it
 	// has no gain in the misses of one thread's caches.
 	Shared *sharing.Line
@@ -92,6 +94,12 @@ type Advice struct {
 	Carried []CarriedReuse
 
 	plan *replay.Plan
+}
+
+// Lines are some of a source file.
+type Lines struct {
+	File     string
+	From, To int // To is the last
 }
 
 // CarriedReuse is the reuses of an object that one loop carries.

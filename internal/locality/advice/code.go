@@ -129,6 +129,13 @@ func variable(o *layout.Object) string {
 	return identifier(o.Name)
 }
 
+// isVariable says that the program declares an object: nobody allocates it, and code
+// that assigns its address is none.
+func isVariable(o *layout.Object) bool { return o.Sized && o.Known == layout.ByType }
+
+// reference is the address of a variable.
+func reference(o *layout.Object) string { return "&" + variable(o) }
+
 // called says of which object code speaks, where it cannot by its name.
 func called(o *layout.Object) string {
 	if name := variable(o); name != o.Name {

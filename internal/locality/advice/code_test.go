@@ -126,6 +126,35 @@ func TestArraysStayArrays(t *testing.T) {
 	}
 }
 
+// TestCodeOfVariables: what the program declares is not allocated in the code that
+// advice prints, which can be compiled.
+func TestCodeOfVariables(t *testing.T) {
+	gcc := test.Peer(t, "gcc", "gcc")
+	m := twoNodes(t)
+	p := newProfile(&layout.Object{Name: "cells", Start: 0x1010, Size: 3200, Elem: 32, Sized: true, Known: layout.ByType})
+	p.traffic = &replay.Traffic{Lines: []uint64{1, 2}}
+	aligned, err := alignOf(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var statements strings.Builder
+	for _, kind := range []replay.PolicyKind{replay.Bind, replay.Interleave} {
+		statements.WriteString(placeOf(p, m, replay.Policy{Kind: kind, Node: 1}, 3).Code)
+	}
+	if strings.Contains(aligned.Code+statements.String(), "alloc") {
+		t.Errorf("a variable is allocated:\n%s%s", aligned.Code, statements.String())
+	}
+	declared := strings.Replace(strings.Replace(aligned.Code, "…", "static struct cell { double u[4]; }", 1), "…", "[100]", 1)
+	source := "void *numa_all_nodes_ptr; void numa_tonode_memory(void *, unsigned long, int); void numa_interleave_memory(void *, unsigned long, void *);\n" + declared + "void place(void)\n{\n" + statements.String() + "}\n"
+	file := filepath.Join(t.TempDir(), "a.c")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(gcc, "-Wall", "-Werror", "-fsyntax-only", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, source)
+	}
+}
+
 // TestLoopsAreCode compiles orders of loops as advice prints them, in both
 // languages, and counts their turns.
 func TestLoopsAreCode(t *testing.T) {

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -46,50 +47,72 @@ func readHeader(text string) (header, bool) {
 	return header{}, false
 }
 
-// written are the loops of a nest as the source has them, outermost first; nil
-// where that is not sure: every loop of the nest must be one of the text, inside
+// written are the loops of a nest as the source has them, outermost first, and where
+// the first of them is; nil where that is not sure: every loop of the nest must be one of the text, inside
 // one another, with as many turns. Only those around all others may be of a function
 // that calls this one, if two are left to exchange.
-func (f *finder) written(n *replay.Nest) []header {
+func (f *finder) written(n *replay.Nest) (out []header, place string) {
+	at := f.around(n)
+	if at < 0 {
+		return nil, ""
+	}
+	out = make([]header, len(n.Trips))
+	seen := map[string]bool{}
+	for i := len(out) - 1; i >= 0; i-- {
+		if at < 0 && len(out)-1-i >= 2 {
+			nameOutside(out[:i+1], seen)
+			return out, place
+		}
+		if at < 0 {
+			return nil, ""
+		}
+		l := &f.found.Loops[at]
+		if !l.Exact || l.Kind != tree.Plain || l.Unknown.Spread || l.Min != uint64(n.Trips[i]) || l.Max != l.Min {
+			return nil, ""
+		}
+		h, ok := readHeader(l.Text)
+		if !ok || seen[h.name] {
+			return nil, ""
+		}
+		out[i] = h
+		seen[out[i].name], place = true, l.Where()
+		at = l.Parent
+	}
+	return out, place
+}
+
+// around is the innermost loop of the program around a nest; -1 if that is not known.
+func (f *finder) around(n *replay.Nest) int {
 	if f.Loops == nil {
-		return nil
+		return -1
 	}
 	if !f.sought {
 		f.found, f.sought = f.Loops(), true
 	}
 	if f.found == nil {
-		return nil
+		return -1
 	}
 	var pcs []uint64
 	for _, c := range n.Body {
 		pcs = append(pcs, f.trace.Codes[c].PC)
 	}
-	around, ok := f.found.Around(pcs)
-	if !ok {
-		return nil
+	if l, ok := f.found.Around(pcs); ok {
+		return l.Index
 	}
-	at := around.Index
-	out := make([]header, len(n.Trips))
-	seen := map[string]bool{}
-	for i := len(out) - 1; i >= 0; i-- {
-		if at < 0 && len(out)-1-i >= 2 {
-			nameOutside(out[:i+1], seen)
-			return out
+	return -1
+}
+
+// outermost is where the outermost loop around a nest in its function is, and how
+// many there are: as many as the code has, whatever is known of their turns.
+func (f *finder) outermost(n *replay.Nest) (place string, loops int) {
+	at := f.around(n)
+	for inner := at; at >= 0 && f.found.Loops[at].Function == f.found.Loops[inner].Function; at = f.found.Loops[at].Parent {
+		if l := &f.found.Loops[at]; l.Line > 0 && !l.Around {
+			place = l.Where()
 		}
-		if at < 0 {
-			return nil
-		}
-		l := &f.found.Loops[at]
-		if !l.Exact || l.Kind != tree.Plain || l.Unknown.Spread || l.Min != uint64(n.Trips[i]) || l.Max != l.Min {
-			return nil
-		}
-		if out[i], ok = readHeader(l.Text); !ok || seen[out[i].name] {
-			return nil
-		}
-		seen[out[i].name] = true
-		at = l.Parent
+		loops++
 	}
-	return out
+	return place, loops
 }
 
 // nameOutside names loops that call the function of the others, by letters that these do
@@ -110,15 +133,35 @@ type loopNaming struct {
 	names   []string
 	headers []header // nil: the names are placeholders
 	fortran bool
+	// place is that of the outermost loop, or of what it does if the loop is not
+	// known; where is the place with the word that fits.
+	place, where string
+	// outside is how many of the outermost are not in the function: they call it, in a
+	// loop or one call after another, and stay where they are.
+	outside int
 }
 
 func (f *finder) naming(n *replay.Nest) loopNaming {
-	out := loopNaming{names: loopLetters, headers: f.written(n), fortran: f.trace.PlaceOf(n.Body[0]).Fortran()}
+	body := f.trace.PlaceOf(n.Body[0])
+	out := loopNaming{names: loopLetters, fortran: body.Fortran()}
+	out.headers, out.place = f.written(n)
 	if out.headers == nil {
+		place, loops := f.outermost(n)
+		if loops > 0 {
+			out.outside = max(len(n.Trips)-loops, 0)
+		}
+		if out.place, out.where = place, "within "+place; place == "" {
+			out.place = placeText(body)
+			out.where = "around " + cmp.Or(out.place, "code without lines")
+		}
 		return out
 	}
+	out.where = "at " + out.place
 	out.names = nil
 	for _, h := range out.headers {
+		if h.outside {
+			out.outside++
+		}
 		out.names = append(out.names, h.name)
 	}
 	return out

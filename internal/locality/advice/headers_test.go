@@ -11,6 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/loops/tree"
 )
@@ -108,6 +109,104 @@ func TestLoopsHaveTheirNames(t *testing.T) {
 	f.Loops = nil
 	if got := f.naming(n).order([]replay.Loop{{Of: 1}}); got != "j" {
 		t.Errorf("without a tree: %q", got)
+	}
+}
+
+// TestLoopsHaveTheirPlaces: loops are where the outermost of the function begins; if
+// that is not known they are around what they do, and not where the function begins.
+func TestLoopsHaveTheirPlaces(t *testing.T) {
+	at := func(line int, text string, trips uint64) tree.Loop {
+		l := loopOf(text, trips)
+		l.File, l.Line = "src/a.c", line
+		return l
+	}
+	y, x := at(7, "for (int y = 1; y < 7; y++)", 6), at(8, "for (int x = 0; x < 20; x++)", 20)
+	f, n := nestOf(y, x)
+	if named := f.naming(n); named.place != "a.c:7" || named.where != "at a.c:7" {
+		t.Errorf("both: %q, %q", named.place, named.where)
+	}
+	f, n = nestOf(y, x)
+	n.Trips = []int{2, 6, 20} // the first of them calls the function
+	if named := f.naming(n); named.place != "a.c:7" {
+		t.Errorf("below a call: %q", named.place)
+	}
+	x.Exact = false
+	f, n = nestOf(x)
+	if named := f.naming(n); named.place != "a.c:8" || named.where != "within a.c:8" || named.outside != 1 {
+		t.Errorf("of unknown turns: %q, %q, %d outside", named.place, named.where, named.outside)
+	}
+	f.Loops = nil
+	if named := f.naming(n); named.place != "a.c:3" || named.where != "around a.c:3" || named.outside != 0 {
+		t.Errorf("not known: %q, %q", named.place, named.where)
+	}
+
+	// Registers are saved at the beginning of the function, line 5.
+	all := []refs.Ref{{Addr: 0x7fff0000, Size: 8, PC: 0x10, Place: 1, Op: refs.Store}}
+	for j := range uint64(90) {
+		for i := range uint64(90) {
+			all = append(all, refs.Ref{Addr: 0x100000 + i*4096 + j*8, Size: 8, PC: 0x20, Place: 2}, refs.Ref{Addr: 0x900000 + i*4096 + j*8, Size: 8, PC: 0x30, Place: 3, Op: refs.Store})
+		}
+	}
+	places := []refs.Place{{}, {Function: "work", File: "a.c", Line: 5}, {Function: "work", File: "a.c", Line: 9}, {Function: "work", File: "a.c", Line: 11}}
+	table := layout.NewTable(&refs.About{}, nil, nil)
+	reader := replay.NewReader(table.Number, len(all))
+	if err := reader.Add(all); err != nil {
+		t.Fatal(err)
+	}
+	tr := reader.Trace(places)
+	r, err := Find(t.Context(), tr, table, Options{Machine: classic(t), Least: DefaultLeast, Kinds: []Kind{Interchange}})
+	if err != nil || len(r.Advice) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	a := r.Advice[0]
+	if a.At != "around a.c:9" || a.Lines != (Lines{"a.c", 9, 11}) || !strings.HasPrefix(a.Map, "loops a.c:9 ") {
+		t.Errorf("%q, lines %+v, map %q", a.At, a.Lines, a.Map)
+	}
+	for _, line := range []string{"9", "11"} {
+		if _, err := ReadMap(strings.NewReader(strings.Replace(a.Map, "a.c:9", "a.c:"+line, 1)), tr, table); err != nil {
+			t.Errorf("line %s: %v", line, err)
+		}
+	}
+	if _, err := ReadMap(strings.NewReader(strings.Replace(a.Map, "a.c:9", "a.c:5", 1)), tr, table); err == nil {
+		t.Error("the beginning of the function is a loop")
+	}
+}
+
+// TestCallsStay: a function that is called twice is no loop of two turns that could be
+// exchanged with those in it, if it is known which loops the function has.
+func TestCallsStay(t *testing.T) {
+	var all []refs.Ref
+	for range 2 {
+		for j := range uint64(90) {
+			for i := range uint64(90) {
+				all = append(all, refs.Ref{Addr: 0x100000 + i*4096 + j*8, Size: 8, PC: 0x20}, refs.Ref{Addr: 0x900000 + i*4096 + j*8, Size: 8, PC: 0x30, Op: refs.Store})
+			}
+		}
+	}
+	loops := []tree.Loop{{Kind: tree.Plain, Parent: -1}, {Kind: tree.Plain, Parent: 0, Depth: 1, Accesses: []tree.Access{{PC: 0x20}, {PC: 0x30}}}}
+	moved := func(known func() *tree.Tree) (moved, orders int) {
+		table := layout.NewTable(&refs.About{}, nil, nil)
+		reader := replay.NewReader(table.Number, len(all))
+		if err := reader.Add(all); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Find(t.Context(), reader.Trace(nil), table, Options{Machine: classic(t), Least: 0.01, Kinds: []Kind{Interchange, Block}, Loops: known})
+		if err != nil || len(r.Advice) != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		for _, a := range append(r.Advice[0].Instead, r.Advice[0]) {
+			orders++
+			if !strings.Contains(a.Map, "order i ") {
+				moved++
+			}
+		}
+		return moved, orders
+	}
+	if n, of := moved(nil); n == 0 {
+		t.Errorf("without loops none of %d orders moves the calls", of)
+	}
+	if n, of := moved(func() *tree.Tree { return &tree.Tree{Loops: loops, Recorded: true} }); n > 0 || of == 0 {
+		t.Errorf("%d of %d orders move the calls", n, of)
 	}
 }
 

@@ -159,9 +159,12 @@ func alignOf(p *profile) (*Advice, error) {
 		return nil, err
 	}
 	c.Parts[0].Align = lineBytes
-	return &Advice{Kind: Align, What: fmt.Sprintf("start at a multiple of %d; now %d beyond one", lineBytes, o.Start%lineBytes), plan: &replay.Plan{Changes: []*replay.Change{c}},
-		Code: called(o) + fmt.Sprintf("%s = aligned_alloc(%d, %d);\n", variable(o), lineBytes, (o.Size+lineBytes-1)/lineBytes*lineBytes),
-		Map:  fmt.Sprintf("object %s start 0 of %d\n", quote(o.Name), lineBytes)}, nil
+	code := called(o) + fmt.Sprintf("%s = aligned_alloc(%d, %d);\n", variable(o), lineBytes, (o.Size+lineBytes-1)/lineBytes*lineBytes)
+	if isVariable(o) {
+		code = fmt.Sprintf("_Alignas(%d) … %s …; // where it is declared\n", lineBytes, variable(o))
+	}
+	return &Advice{Kind: Align, What: fmt.Sprintf("start at a multiple of %d; now %d beyond one", lineBytes, o.Start%lineBytes), plan: &replay.Plan{Changes: []*replay.Change{c}}, Code: code,
+		Map: fmt.Sprintf("object %s start 0 of %d\n", quote(o.Name), lineBytes)}, nil
 }
 
 // whole moves elements as they are, to another stride.
@@ -230,8 +233,16 @@ func orderOf(p *profile) (*Advice, error) {
 }
 
 // canMove reports whether the elements of an object can be kept in another order;
-// where their places are computed it says so.
+// of one whose misses are worth a change it says why not. Pointers that change
+// cannot be told from places that are computed.
 func (f *finder) canMove(p *profile) bool {
+	if p.cost < f.Least*f.result.Cost {
+		return false
+	}
+	if of, unused := p.unusedBetween(); leastUnused*float64(of) < float64(unused) {
+		f.note("the elements of %s are not offered in the order of their first use: %d of the %d from the first to the last that is used never are, as in a hash table, where places are computed", p.object.Name, unused, of)
+		return false
+	}
 	r := p.reachOf(f.trace)
 	if r.byStored() {
 		return true
@@ -241,7 +252,7 @@ func (f *finder) canMove(p *profile) bool {
 		f.note("the elements of %s are not offered in the order of their first use: no load came before them twice, so that nothing tells whether their places are stored or computed", p.object.Name)
 		return false
 	}
-	f.note("the elements of %s are not offered in the order of their first use: their places seem to be computed, as by a hash; of %d visits after a load from a place that led to an element before, %d went to the same element",
+	f.note("the elements of %s are not offered in the order of their first use: what leads to them is not stored, as with a hash, or changes as the program runs: of %d visits after a load from a place that led to an element before, %d went to the same element",
 		p.object.Name, known, led)
 	return false
 }

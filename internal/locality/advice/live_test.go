@@ -292,7 +292,7 @@ func TestPlacesOfElements(t *testing.T) {
 				if offered := len(r.Advice) > 0; offered != stored {
 					t.Errorf("an order of elements is offered: %v, want %v; %s %q", offered, stored, r.Silence, r.Notes)
 				}
-				if said := strings.Contains(strings.Join(r.Notes, "\n"), "their places seem to be computed"); said == stored {
+				if said := strings.Contains(strings.Join(r.Notes, "\n"), "not offered in the order of their first use"); said == stored {
 					t.Errorf("places are said to be computed: %v; %q", said, r.Notes)
 				}
 			})

@@ -219,23 +219,36 @@ func started(o *layout.Object, beyond, of string) (*replay.Change, error) {
 
 // loops reads an order such as "i/16 j/16 i j".
 func (m *mapReader) loops(place, text string) error {
+	n := m.nest(place)
+	if n == nil {
+		return fmt.Errorf("no rectangular nest of loops is found at %q", place)
+	}
+	loops, err := parseLoops(n, text)
+	if err != nil {
+		return err
+	}
+	m.plan.Order = n.Order(m.trace, loops)
+	if !replay.NewDependences(m.trace).Keeps(m.plan.Order) {
+		return fmt.Errorf("order %s changes the order of stores to some bytes, or what a load reads", text)
+	}
+	return nil
+}
+
+// nest is the one whose body begins at a place, or else has a line there: people
+// name any line of a loop. Without a place it is the first; nil if there is none.
+func (m *mapReader) nest(place string) *replay.Nest {
 	nests, _ := replay.FindNests(m.trace)
 	for _, n := range nests {
-		at := m.trace.Place(&m.trace.Accesses[n.From()])
-		if place != "" && place != fmt.Sprintf("%s:%d", at.File, at.Line) {
-			continue
+		if place == "" || place == placeText(m.trace.PlaceOf(n.Body[0])) {
+			return n
 		}
-		loops, err := parseLoops(n, text)
-		if err != nil {
-			return err
-		}
-		m.plan.Order = n.Order(m.trace, loops)
-		if !replay.NewDependences(m.trace).Keeps(m.plan.Order) {
-			return fmt.Errorf("order %s changes the order of stores to some bytes, or what a load reads", text)
-		}
-		return nil
 	}
-	return fmt.Errorf("no rectangular nest of loops is found at %q", place)
+	for _, n := range nests {
+		if slices.ContainsFunc(n.Body, func(c uint32) bool { return place == placeText(m.trace.PlaceOf(c)) }) {
+			return n
+		}
+	}
+	return nil
 }
 
 func parseLoops(n *replay.Nest, text string) (loops []replay.Loop, err error) {

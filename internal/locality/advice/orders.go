@@ -3,9 +3,11 @@ package advice
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/replay"
 )
 
@@ -41,12 +43,18 @@ func (f *finder) orders() (out []*Advice, err error) {
 	return out, nil
 }
 
+// leastPass is from how many turns with equal steps on they are a pass of a loop.
+const leastPass = 2
+
 // noteRefused says once of each place which loops have no other order.
 func (f *finder) noteRefused(refused []replay.Refused) {
 	var said []string
 	at := map[string]bool{}
 	for _, r := range refused {
-		place := f.placeOf(r.At)
+		if max(r.Length, r.Other) <= leastPass {
+			continue // steps that are never equal for long: not passes of a loop
+		}
+		place := placeText(f.trace.Place(&f.trace.Accesses[r.At]))
 		if at[place] {
 			continue
 		}
@@ -61,14 +69,14 @@ func (f *finder) noteRefused(refused []replay.Refused) {
 // ordersOf tries the orders of one nest, and says of those worth it why they
 // are.
 func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advice, err error) {
-	withheld, counters := 0, 0
+	withheld, counters, held := 0, 0, f.holdsOnStack(n)
 	named := f.naming(n)
 	for _, c := range f.loopOrders(n, named, deps) {
 		order := n.Order(f.trace, c.loops)
 		legal := deps.Keeps(order)
 		if !legal && !f.Reassociate {
 			withheld++
-			if deps.ChangesOnly(order, f.onStack) {
+			if held && deps.ChangesOnly(order, f.onStack) {
 				counters++
 			}
 			f.tried()
@@ -83,12 +91,12 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 		}
 	}
 	if counters > 0 {
-		f.note("%s of the loops at %s not offered because of variables on the stack alone, such as the counters of loops in code that is not optimised: record a build with -O1 or -O2, which keeps them in registers",
-			term.Counted(counters, "order"), f.placeOf(n.From()))
+		f.note("%s of the loops %s not offered because of variables on the stack alone, such as the counters of loops in code that is not optimised: record a build with -O1 or -O2, which keeps them in registers",
+			term.Counted(counters, "order"), named.where)
 	}
 	if withheld > counters {
-		f.note("%s of the loops at %s not offered: a byte would see its accesses in another order, which only a sum or the like survives (--reassociate)",
-			term.Counted(withheld-counters, "order"), f.placeOf(n.From()))
+		f.note("%s of the loops %s not offered: a byte would see its accesses in another order, which only a sum or the like survives (--reassociate)",
+			term.Counted(withheld-counters, "order"), named.where)
 	}
 	if len(out) > 0 {
 		carried, why := f.carriedBy(n, named)
@@ -97,6 +105,20 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 		}
 	}
 	return out, nil
+}
+
+// holdsOnStack reports whether the innermost loop comes back to one place of a stack,
+// as to a counter; an array that is filled there is not held.
+func (f *finder) holdsOnStack(n *replay.Nest) bool {
+	inner := n.Strides[len(n.Strides)-1]
+	for i := n.From(); i < n.To(); i++ {
+		if a := &f.trace.Accesses[i]; f.onStack(a) {
+			if k := slices.Index(n.Body, a.Code); k >= 0 {
+				return inner[k] == 0
+			}
+		}
+	}
+	return false
 }
 
 // onStack reports whether an access is to a stack.
@@ -132,12 +154,25 @@ func (f *finder) carriedBy(n *replay.Nest, named loopNaming) ([]CarriedReuse, st
 	return out, why
 }
 
-// placeOf is where in the source the reference at a position is made.
-func (f *finder) placeOf(at int) string {
-	if p := f.trace.Place(&f.trace.Accesses[at]); p.Line > 0 {
+// placeText is a place in the source; empty if it is not known.
+func placeText(p refs.Place) string {
+	if p.Line > 0 {
 		return fmt.Sprintf("%s:%d", p.File, p.Line)
 	}
 	return ""
+}
+
+// linesOf are the first and the last line of the references that the loops make, in
+// the file of the first.
+func (f *finder) linesOf(n *replay.Nest) Lines {
+	first := f.trace.PlaceOf(n.Body[0])
+	out := Lines{first.File, first.Line, first.Line}
+	for _, c := range n.Body {
+		if p := f.trace.PlaceOf(c); p.File == out.File && p.Line > 0 {
+			out.From, out.To = min(out.From, p.Line), max(out.To, p.Line)
+		}
+	}
+	return out
 }
 
 type loopOrder struct {
@@ -164,7 +199,7 @@ func repeats(n *replay.Nest, deps *replay.Dependences) (outer int) {
 // all loops and of the two innermost.
 func (f *finder) loopOrders(n *replay.Nest, named loopNaming, deps *replay.Dependences) (out []loopOrder) {
 	depth := len(n.Trips)
-	fixed := repeats(n, deps)
+	fixed := max(repeats(n, deps), named.outside)
 	outer := max(depth-maxPermuted, fixed)
 	if depth-fixed < 2 {
 		return nil
@@ -253,12 +288,12 @@ var letters = loopNaming{names: loopLetters}
 
 // tryOrder replays one order; nil if it gains too little.
 func (f *finder) tryOrder(n *replay.Nest, c loopOrder, named loopNaming, order []uint32, legal bool) (*Advice, error) {
-	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: named.code(n, c.loops), Place: f.placeOf(n.From()),
+	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: named.code(n, c.loops), Place: named.place, At: named.where, Lines: f.linesOf(n),
 		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
 	if !legal {
 		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"
 		a.Assumes = append(a.Assumes, "sums may be reassociated")
 	}
-	a.Map = fmt.Sprintf("loops %s order %s\n", a.Place, letters.order(c.loops))
+	a.Map = fmt.Sprintf("loops %s order %s\n", placeText(f.trace.PlaceOf(n.Body[0])), letters.order(c.loops))
 	return f.try(a)
 }

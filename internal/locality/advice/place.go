@@ -45,12 +45,18 @@ func placeOf(p *profile, m *platform.Machine, policy replay.Policy, total uint64
 	case replay.Bind:
 		a.What = fmt.Sprintf("all pages on node %d, whose threads fetch %d of its %d lines from memory", policy.Node, p.traffic.Lines[policy.Node], total)
 		a.Code = called(o) + fmt.Sprintf("%s = numa_alloc_onnode(%d, %d);\n", variable(o), o.Size, policy.Node)
+		if isVariable(o) {
+			a.Code = fmt.Sprintf("numa_tonode_memory(%s, %d, %d); // before anything touches it\n", reference(o), o.Size, policy.Node)
+		}
 	case replay.Best:
 		a.What = "each page on the node whose threads fetch most of it, by first touch"
 		a.Code = firstTouchCode(o, p.traffic.Runs)
 	case replay.Interleave:
 		a.What = "pages in turn over all nodes, as the threads of all nodes use each"
 		a.Code = called(o) + fmt.Sprintf("%s = numa_alloc_interleaved(%d);\n", variable(o), o.Size)
+		if isVariable(o) {
+			a.Code = fmt.Sprintf("numa_interleave_memory(%s, %d, numa_all_nodes_ptr); // before anything touches it\n", reference(o), o.Size)
+		}
 		a.Assumes = append(a.Assumes, fmt.Sprintf("threads fetch at the same time: a line beyond the even share of its node waits %d cycles", m.Queue))
 	}
 	return a

@@ -1,6 +1,8 @@
 package advice
 
 import (
+	"slices"
+
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/replay"
@@ -36,6 +38,21 @@ func (r *reach) best() (known, led uint64) {
 func (r *reach) byStored() bool {
 	known, led := r.best()
 	return 5*led > 4*known
+}
+
+// leastUnused is the part of the elements between those in use that is never used,
+// from which on their places are taken to be computed: a key that is read twice leads
+// to the same slot of a hash table twice, as a stored number would.
+const leastUnused = 0.1
+
+// unusedBetween is how many elements lie from the first to the last that is used, and
+// how many of them never are.
+func (p *profile) unusedBetween() (of, unused uint64) {
+	if len(p.firstUse) == 0 {
+		return 0, 0
+	}
+	of = uint64(slices.Max(p.firstUse)-slices.Min(p.firstUse)) + 1
+	return of, of - uint64(len(p.firstUse))
 }
 
 const (

@@ -55,7 +55,7 @@ type Advice struct {
 	Instead    []Instead         `json:"instead"`
 	Together   float64           `json:"together"`
 	Where      string            `json:"where"`
-	Place      string            `json:"place"`   // file:line of the loop; empty for objects
+	Place      string            `json:"place"`   // file:line of the outermost loop, or of its body; empty for objects
 	Why        string            `json:"why"`     // which loop carries the reuse that a change of order brings nearer
 	Carried    []Carried         `json:"carried"` // reuses in the nest, those beyond the first level first
 	Memory     *MemoryChange     `json:"memory,omitempty"`
@@ -144,9 +144,9 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 		out.Object, out.Type, out.Evidence = a.Object.Name, a.Object.Type, string(a.Object.Known)
 		out.Where = fmt.Sprintf("symbol = %q", a.Object.Name)
 	}
-	if a.Place != "" {
-		file, line, _ := strings.Cut(a.Place, ":")
-		out.Place, out.Where = a.Place, fmt.Sprintf("file ~ %q & line = %s", file, line)
+	out.Place = a.Place
+	if l := a.Lines; l.From > 0 {
+		out.Where = fmt.Sprintf("file ~ %q & line in %d..%d", l.File, l.From, l.To)
 	}
 	for _, p := range a.Then {
 		out.Placements = append(out.Placements, PlacementCounts{string(p.Placement), p.Counts.Misses, p.Counts.DTLB, p.Counts.Walks, p.Gain})
@@ -244,9 +244,9 @@ func sentence(a *advice.Advice, m *platform.Machine) string {
 	case advice.Place:
 		what = fmt.Sprintf("Place %s: %s", a.Object.Name, a.What)
 	case advice.Interchange:
-		what = fmt.Sprintf("Exchange the loops at %s: %s", a.Place, a.What)
+		what = fmt.Sprintf("Exchange the loops %s: %s", a.At, a.What)
 	case advice.Block:
-		what = fmt.Sprintf("Cut the loops at %s into %s", a.Place, a.What)
+		what = fmt.Sprintf("Cut the loops %s into %s", a.At, a.What)
 	}
 	var changes []string
 	for _, l := range levelChanges(a, m) {

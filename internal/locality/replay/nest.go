@@ -21,6 +21,7 @@ type Nest struct {
 	// turns are where in the trace each turn begins; end is where the last ends.
 	turns []int32
 	end   int32
+	at    int32 // position of the first reference of the body, without what prepares it
 }
 
 // Turns is how many turns the innermost loop makes in all.
@@ -58,7 +59,7 @@ const (
 // Refused is a loop that is no nest: its passes, the runs of turns with equal
 // steps, are not equally long.
 type Refused struct {
-	At            int // position of its first reference in the trace
+	At            int // position of the first reference of its body in the trace
 	Length, Other int // turns of the first pass, and of the first that differs
 }
 
@@ -156,6 +157,7 @@ func nestOf(t *Trace, body []uint32) (*Nest, *Refused) {
 	if len(n.turns) < minTurns || seen%k != 0 {
 		return nil, nil
 	}
+	n.at = n.turns[0]
 	n.takeHeads(t)
 	why := n.unroll(rows, k)
 	if len(n.Trips) == 0 {
@@ -193,7 +195,7 @@ func (n *Nest) unroll(rows []uint64, k int) (why *Refused) {
 		length, other, even := runLength(rows, k, d)
 		if !even || length == 1 {
 			if !even && len(n.Trips) == 0 {
-				why = &Refused{At: n.From(), Length: length, Other: other}
+				why = &Refused{At: int(n.at), Length: length, Other: other}
 			}
 			n.Outer = turns
 			return why
