@@ -85,7 +85,7 @@ export interface Advice {
   readonly instead: readonly Instead[];
   readonly together: number;
   readonly where: string;
-  readonly place: string; // file:line of the loop; empty for objects
+  readonly place: string; // file:line of the outermost loop, or of its body; empty for objects
   readonly why: string; // which loop carries the reuse that a change of order brings nearer
   readonly carried: readonly Carried[]; // reuses in the nest, those beyond the first level first
   readonly memory?: MemoryChange;

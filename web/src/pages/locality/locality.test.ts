@@ -18,7 +18,18 @@ import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
 import { WhatIfView } from './whatif';
-import { against, cutInside, headline, missesAt, saving, size, whatIfName, type Called } from './words';
+import {
+  against,
+  cutInside,
+  headline,
+  lossText,
+  missesAt,
+  saving,
+  size,
+  title,
+  whatIfName,
+  type Called,
+} from './words';
 
 const level = (name: string, bytes: number, misses: number): MissLevel => ({
   level: name,
@@ -195,7 +206,28 @@ describe('words', () => {
       { level: 'L2', now: 100, then: [40, 50] as const },
       { level: 'walks', now: 100, then: [0, 0] as const },
     ];
-    expect(saving({ levels } as unknown as Advice)).toEqual({ level: 'L2', text: '−50.0\u202f%' });
+    expect(saving({ levels } as unknown as Advice)).toEqual({ of: 'L2 misses', text: '−50.0\u202f%' });
+    const same = levels.map((l) => (l.level === 'walks' ? l : { ...l, then: [100, 100] as const }));
+    expect(saving({ levels: same } as unknown as Advice)).toEqual({
+      of: 'page walks',
+      text: '−100.0\u202f%',
+    });
+    expect(saving({ levels: same.slice(0, 2) } as unknown as Advice)).toBeUndefined();
+  });
+
+  it('says of both ends of a gain that they are losses', () => {
+    expect(lossText([0.201, 0.202])).toBe('−20.1\u202f% to −20.2\u202f%');
+    expect(lossText([0.2, 0.2])).toBe('−20.0\u202f%');
+    expect(lossText([-0.01, 0.2])).toBe('+1.0\u202f% to −20.0\u202f%');
+    expect(lossText(null)).toBe('');
+  });
+
+  it('says which loops an advice is about', () => {
+    const a = { kind: 'interchange', change: 'order j i', place: 'pic.c:36' } as Advice;
+    expect(title(a)).toBe('Interchange the loops of pic.c:36: order j i');
+    expect(title({ ...a, kind: 'block', change: 'blocks of 8', place: '' })).toBe(
+      'Cut the loops into blocks of 8',
+    );
   });
 
   it('names a what if', () => {

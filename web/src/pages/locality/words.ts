@@ -114,15 +114,25 @@ export function missesAt(curve: MissCurve, bytes: number): number | undefined {
 }
 
 /** The level at which an advice saves most, and by how much of its misses. */
-export function saving(a: Advice): { readonly level: string; readonly text: string } | undefined {
+export function saving(a: Advice): { readonly of: string; readonly text: string } | undefined {
   let best: Advice['levels'][number] | undefined;
-  for (const l of a.levels) {
-    if (l.level === 'walks' || l.now === 0) continue;
-    if (!best || (l.now - l.then[1]) / l.now > (best.now - best.then[1]) / best.now) best = l;
-  }
+  const saved = (l: Advice['levels'][number]): number => (l.now - l.then[1]) / Math.max(l.now, 1);
+  for (const l of a.levels) if (l.level !== 'walks' && saved(l) > (best ? saved(best) : 0)) best = l;
+  // Larger pages save walks alone.
+  best ??= a.levels.find((l) => l.level === 'walks' && saved(l) > 0);
   if (!best) return undefined;
-  return { level: best.level, text: change(best.now, best.then[1]) };
+  const of = best.level === 'walks' ? 'page walks' : `${best.level} misses`;
+  return { of, text: change(best.now, best.then[1]) };
 }
+
+/** The part of the cost that a change saves, as a loss. */
+export function lossText(gain: readonly [number, number] | null): string {
+  if (!gain) return '';
+  const [a, b] = [change(1, 1 - gain[0]), change(1, 1 - gain[1])];
+  return a === b ? a : `${a} to ${b}`;
+}
+
+const ofPlace = (a: Advice): string => (a.place ? ` of ${a.place}` : '');
 
 /** An advice in a few words. */
 export function title(a: Advice): string {
@@ -138,9 +148,9 @@ export function title(a: Advice): string {
     case 'align':
       return `Align ${a.object}: ${a.change}`;
     case 'interchange':
-      return `Interchange the loops: ${a.change}`;
+      return `Interchange the loops${ofPlace(a)}: ${a.change}`;
     case 'block':
-      return `Cut the loops into ${a.change}`;
+      return `Cut the loops${ofPlace(a)} into ${a.change}`;
     case 'huge':
       return `Put ${a.object} on ${a.change}`;
     case 'place':
