@@ -97,6 +97,11 @@ func (b *Binary) pointedTo(at place) *Type {
 				return nil
 			}
 			return b.typeAt(next)
+		case dwarf.TagArrayType: // an allocatable array of Fortran holds where its elements are
+			if e.Val(dwarf.AttrDataLocation) == nil || next == (place{}) {
+				return nil
+			}
+			return b.typeAt(next)
 		case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagMutableType:
 			at = next
 		default:

@@ -8,6 +8,96 @@ import (
 	"github.com/isobath/isobath/internal/locality/layout"
 )
 
+// comment begins a comment of the language that uses the object.
+func (p *profile) comment() string {
+	if p.fortran {
+		return "!"
+	}
+	return "//"
+}
+
+// structCode writes a structure in the language that uses the object.
+func (p *profile) structCode(part string, fields []int, at []uint64, size uint64) string {
+	if p.fortran {
+		return fortranType(p.object, part, fields, at, size)
+	}
+	return structCode(p.object, part, fields, at, size)
+}
+
+// partsCode declares the arrays of an object that is split.
+func (p *profile) partsCode() string {
+	o := p.object
+	if p.fortran {
+		return fmt.Sprintf("type(%s), allocatable :: hot(:)\ntype(%s), allocatable :: cold(:) ! element i of %s is hot(i) and cold(i)\n", partName(o, "hot"), partName(o, "cold"), o.Name)
+	}
+	return fmt.Sprintf("struct %s *hot; struct %s *cold; // element i of %s is hot[i] and cold[i]\n", partName(o, "hot"), partName(o, "cold"), o.Name)
+}
+
+// arrayCode declares a field as an array of its own.
+func (p *profile) arrayCode(f layout.Field) string {
+	if p.fortran {
+		return fortranField(f, p.object.Elements()) + "\n"
+	}
+	return declaration(f, fmt.Sprintf("[%d]", p.object.Elements())) + ";\n"
+}
+
+// inC marks code that Fortran has no words for.
+func inC(code string) string {
+	var b strings.Builder
+	for line := range strings.Lines(code) {
+		b.WriteString("! in C: " + line)
+	}
+	return b.String()
+}
+
+// fortranType is structCode in Fortran. The members of a type without sequence lie
+// as in C.
+func fortranType(o *layout.Object, part string, fields []int, at []uint64, size uint64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "type :: %s ! %d bytes", partName(o, part), size)
+	if per := lineBytes / max(size, 1); per > 1 {
+		fmt.Fprintf(&b, ", %d a line", per)
+	}
+	b.WriteString("\n")
+	for i, f := range fields {
+		fmt.Fprintf(&b, "  %s ! %d\n", fortranField(o.Fields[f], 0), at[i])
+	}
+	fmt.Fprintf(&b, "end type\n")
+	return b.String()
+}
+
+// fortranField declares a field, with one more extent of so many elements unless
+// there are none. A type that is not known has its size.
+func fortranField(f layout.Field, elements uint64) string {
+	kind, dims := f.Type, ""
+	if i := strings.Index(kind, ")("); i >= 0 {
+		kind, dims = kind[:i+1], strings.Trim(kind[i+1:], "()")
+	}
+	switch {
+	case strings.HasPrefix(kind, "character"):
+		kind, dims = fmt.Sprintf("character(len=%d)", f.Size), ""
+	case kind == "" || strings.ContainsAny(kind, "*[") || kind == "pointer":
+		dims = ""
+		if kind = fmt.Sprintf("character(len=%d)", f.Size); f.Size <= 8 && f.Size&(f.Size-1) == 0 {
+			kind = fmt.Sprintf("integer(kind=%d)", f.Size)
+		}
+	case !strings.Contains(kind, "("):
+		kind = fmt.Sprintf("type(%s)", kind)
+	}
+	var extents []string
+	if dims != "" {
+		extents = append(extents, dims)
+	}
+	if elements > 0 {
+		extents = append(extents, fmt.Sprint(elements))
+	}
+	out := kind + " :: " + identifier(f.Name)
+	if len(extents) > 0 {
+		out += "(" + strings.Join(extents, ",") + ")"
+	}
+	return out
+}
+
 // structCode writes a structure with the offsets of its members.
 func structCode(o *layout.Object, part string, fields []int, at []uint64, size uint64) string {
 	var b strings.Builder

@@ -126,6 +126,67 @@ func TestArraysStayArrays(t *testing.T) {
 	}
 }
 
+// fortranBodies holds its elements in an allocatable array.
+const fortranBodies = `module m
+  type body
+    real(8) :: x, v(3)
+    character(len=13) :: name
+    integer :: kind
+  end type
+  type(body), allocatable :: b(:)
+end module
+program p
+  use m
+  allocate(b(10))
+  b(3)%kind = 1
+  print *, b(3)%kind
+end program
+`
+
+// TestFortranStructures: the elements of an allocatable array have their type, and
+// what advice prints of them is Fortran.
+func TestFortranStructures(t *testing.T) {
+	gfortran := test.Peer(t, "gfortran", "gfortran")
+	dir := t.TempDir()
+	source, exe := filepath.Join(dir, "bodies.f90"), filepath.Join(dir, "bodies")
+	compile := func(text string, flags ...string) {
+		t.Helper()
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(gfortran, append(flags, "-g", "-J", dir, source)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, out, text)
+		}
+	}
+	compile(fortranBodies, "-o", exe)
+	program, err := symbol.OpenProgram(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	typed := layout.Typed([]refs.Object{{}, {Name: "b", Start: 0x500000}}, program)
+	if len(typed) != 1 || typed[0].Elem != 56 || len(typed[0].Fields) != 6 {
+		t.Fatalf("%+v", typed)
+	}
+	o := &typed[0]
+	o.Size = 560
+	p := &profile{object: o, fortran: true}
+	var code strings.Builder
+	hot, cold := []int{0, 5}, []int{1, 2, 3, 4}
+	for part, fields := range map[string][]int{"hot": hot, "cold": cold} {
+		at, size := structOf(o, fields)
+		code.WriteString(p.structCode(part, fields, at, size))
+	}
+	code.WriteString(p.partsCode())
+	for _, f := range o.Fields {
+		code.WriteString(p.arrayCode(f))
+	}
+	compile("program q\n"+code.String()+"allocate(hot(10), cold(10))\nhot(3)%x = 1\nend program\n", "-fsyntax-only", "-std=f2008")
+	if c := inC("a\nb\n"); c != "! in C: a\n! in C: b\n" {
+		t.Errorf("%q", c)
+	}
+}
+
 // TestCodeOfVariables: what the program declares is not allocated in the code that
 // advice prints, which can be compiled.
 func TestCodeOfVariables(t *testing.T) {

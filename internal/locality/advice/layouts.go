@@ -20,6 +20,9 @@ func (f *finder) layouts(p *profile) (out []*Advice) {
 	add := func(a *Advice, err error) {
 		if err == nil && a != nil && f.wants(a.Kind) {
 			a.Object, a.References = p.object, p.refs
+			if p.fortran && a.Kind != Split && a.Kind != SoA && a.Kind != Reorder {
+				a.Code = inC(a.Code)
+			}
 			out = append(out, a)
 		}
 	}
@@ -102,8 +105,7 @@ func splitOf(p *profile) (*Advice, error) {
 		return nil, err
 	}
 	return &Advice{Kind: Split, What: fmt.Sprintf("%s apart from %s", names(o, hot), names(o, cold)), plan: &replay.Plan{Changes: []*replay.Change{c}},
-		Code: structCode(o, "hot", hot, hotAt, hotSize) + structCode(o, "cold", cold, coldAt, coldSize) +
-			fmt.Sprintf("struct %s *hot; struct %s *cold; // element i of %s is hot[i] and cold[i]\n", partName(o, "hot"), partName(o, "cold"), o.Name),
+		Code:    p.structCode("hot", hot, hotAt, hotSize) + p.structCode("cold", cold, coldAt, coldSize) + p.partsCode(),
 		Map:     fmt.Sprintf("object %s fields %s to %s; rest to %s\n", quote(o.Name), list(o, hot), quote(o.Name+".hot"), quote(o.Name+".cold")),
 		Assumes: []string{"elements are reached by number, or by pointers that the change follows"}}, nil
 }
@@ -122,14 +124,14 @@ func soaOf(p *profile) (*Advice, error) {
 	for i, f := range o.Fields {
 		parts = append(parts, replay.Part{Name: o.Name + "." + f.Name, Stride: f.Size})
 		all = append(all, replay.Move{From: f.Offset, Size: f.Size, Part: i})
-		fmt.Fprintf(&code, "%s;\n", declaration(f, fmt.Sprintf("[%d]", o.Elements())))
+		code.WriteString(p.arrayCode(f))
 	}
 	c, err := replay.NewChange(o, o.Elem, parts, all)
 	if err != nil {
 		return nil, err
 	}
 	return &Advice{Kind: SoA, What: "one array a field", plan: &replay.Plan{Changes: []*replay.Change{c}},
-		Code: "// in place of the array " + o.Name + " of structures:\n" + code.String(), Map: fmt.Sprintf("object %s soa\n", quote(o.Name)),
+		Code: p.comment() + " in place of the array " + o.Name + " of structures:\n" + code.String(), Map: fmt.Sprintf("object %s soa\n", quote(o.Name)),
 		Assumes: []string{"elements are reached by number: a pointer to one becomes its number"}}, nil
 }
 
@@ -145,7 +147,7 @@ func reorderOf(p *profile) (*Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Advice{Kind: Reorder, What: names(o, order), plan: &replay.Plan{Changes: []*replay.Change{c}}, Code: structCode(o, "", order, at, size),
+	return &Advice{Kind: Reorder, What: names(o, order), plan: &replay.Plan{Changes: []*replay.Change{c}}, Code: p.structCode("", order, at, size),
 		Map: fmt.Sprintf("object %s fields %s\n", quote(o.Name), list(o, order)), Assumes: []string{"nothing relies on the order of the fields in memory"}}, nil
 }
 

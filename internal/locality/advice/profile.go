@@ -24,6 +24,7 @@ type profile struct {
 	many     uint64
 	traffic  *replay.Traffic // with memory, where it has several nodes
 	regular  float64         // part of the steps over it that repeat the step before
+	fortran  bool            // what uses it is written in Fortran
 }
 
 // profiles replays the base and gathers what is known of every object.
@@ -92,6 +93,7 @@ func (p *profile) study(t *replay.Trace) {
 		if element >= n {
 			continue
 		}
+		p.fortran = p.fortran || p.visits == 0 && t.Place(a).Fortran()
 		v := &at[a.Thread]
 		if !v.begun || v.element != element {
 			p.leave(v)
