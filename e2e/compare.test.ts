@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { frames, linkOf, quiet } from './page';
 import { paintedViews, rememberTexts, rowsOf } from './painted';
-import { shared } from './harness';
+import { isobath, shared } from './harness';
 import { show } from './suite';
 
 const RUNS = shared('compare/runs');
@@ -47,7 +47,7 @@ describe('two runs', () => {
     expect((await linkOf(page)).get('run')).toMatch(/^stencil-\w+,stencil-fixed-\w+$/);
     await page.getByRole('heading', { name: 'What changed' }).waitFor();
     await page
-      .getByText(/104 costs ≈ 52.8 % less/)
+      .getByText(/104 costs ≈ 52.8 ± \d\.\d % less/)
       .first()
       .waitFor();
     await page.locator('[data-view="Changes"]').waitFor();
@@ -86,6 +86,7 @@ describe('two runs', () => {
     expect(await page.getByRole('radio', { name: 'A', exact: true }).getAttribute('aria-checked')).toBe(
       'true',
     );
+    await page.getByRole('button', { name: 'Compare: compare share', exact: true }).waitFor();
   });
 
   it('tables have A, B, change, low, high and verdict', async () => {
@@ -151,6 +152,55 @@ describe('two runs', () => {
     const [x, y, change, low, high] = ['A', 'B', 'change', 'low', 'high'].map((c) => Number(row[c]));
     expect([x, y, change]).toEqual([958676, 452280, 452280 - 958676]);
     expect(low! < change! && change! < high! && high! < 0).toBe(true);
+  });
+
+  it('has a sign at every change, so that none is told by its colour alone', async () => {
+    await rememberTexts(page.context());
+    await page.reload();
+    await status().filter({ hasText: '▼ −37.8 %' }).waitFor();
+    let views = await paintedViews(page);
+    const texts = (name: string): readonly string[] => views.find((v) => v.name === name)?.texts ?? [];
+    await expect
+      .poll(async () => {
+        await quiet(page);
+        views = await paintedViews(page);
+        return texts('Changes').length;
+      })
+      .toBeGreaterThan(10);
+    const amounts = texts('Changes').filter((t) => /\d\s?[kM]$/.test(t));
+    expect(amounts.length).toBeGreaterThan(8);
+    expect(amounts.filter((t) => !/^([~·?]\s)?[+−]/.test(t))).toEqual([]);
+    const said = texts('Topology').map((t) => t.replace(/\s/g, ' '));
+    for (const t of ['▼ less in B', '▲ more in B', '−270 k', '+270 k']) expect(said).toContain(t);
+    expect(texts('Parallel coordinates').filter((t) => t.startsWith('±')).length).toBeGreaterThan(3);
+    // Statistics have the span of time and the change of each number, signed.
+    expect(texts('Statistics').filter((t) => /^(≈ )?−\d/.test(t)).length).toBeGreaterThan(4);
+    const rows = rowsOf(views.find((v) => v.name === 'Statistics')!.csv);
+    const span = rows.find((r) => Object.values(r)[0]!.startsWith('time span'))!;
+    const [a, b, change] = ['A', 'B', 'change'].map((c) => Number(span[c]));
+    expect([a! > 1e7, b! < 4e6, change]).toEqual([true, true, b! - a!]);
+  });
+
+  it('marks findings of one run that the other has not', async () => {
+    const kinds = (side: string): string[] =>
+      (JSON.parse(isobath('insights', side, '--json')) as { insights: { kind: string }[] }).insights.map(
+        (i) => i.kind,
+      );
+    const [a, b] = [kinds('demo'), kinds('demo:fixed')];
+    for (const [side, own, other, word] of [
+      ['A', a, b, 'gone in B'],
+      ['B', b, a, 'new in B'],
+    ] as const) {
+      await page.keyboard.press(`Shift+${side}`);
+      const marked = page.locator('[data-view="Insights"] li .kind b', { hasText: word });
+      const want = own.filter((k) => !other.includes(k)).length;
+      await page
+        .locator('[data-view="Insights"] li')
+        .nth(own.length - 1)
+        .waitFor();
+      await expect.poll(() => marked.count()).toBe(want);
+    }
+    expect(a.some((k) => !b.includes(k))).toBe(true);
   });
 
   it('one side of a pair is that run alone, in views that ask on their own', async () => {
@@ -223,7 +273,7 @@ describe('two runs', () => {
   it.each(['light', 'dark'])('has nothing for axe to find, %s', async (theme) => {
     await status().filter({ hasText: '▼ −37.8 %' }).waitFor();
     await page
-      .getByText(/104 costs ≈ 52.8 % less/)
+      .getByText(/104 costs ≈ 52.8 ± \d\.\d % less/)
       .first()
       .waitFor();
     const now = await page.locator('[data-theme]').first().getAttribute('data-theme');
@@ -300,7 +350,7 @@ describe('call stacks of two runs', () => {
     },
   );
 
-  it('are those of the run that is shown, never of both together', async () => {
+  it('are those of the run that is shown, and their difference has both', async () => {
     await page.getByRole('tab', { name: 'Calls' }).click();
     const dialog = page.getByRole('dialog');
     const rows = async (side: string): Promise<string> => {
@@ -316,8 +366,20 @@ describe('call stacks of two runs', () => {
     await expect.poll(() => rows('A')).toMatch(/\b10\b/);
     expect(await rows('A')).not.toMatch(/\b(37|30)\b|main;g/);
     await expect.poll(() => rows('B')).toMatch(/\b27\b/);
-    expect(await rows('D')).toMatch(/\b27\b/);
-    await page.getByText('Calls of B;', { exact: false }).waitFor();
+    await expect.poll(() => rows('D')).toMatch(/main;g 0 7 7 /);
+    expect(await rows('D')).toMatch(/main;f 10 20 10 \S+ \S+ unsure/);
+    await page.getByText('samples, B − A, √').waitFor();
+    await page.locator('.side', { hasText: 'as wide as A and B together' }).waitFor();
+    await page.keyboard.press('t');
+    expect((await dialog.locator('th').allInnerTexts()).slice(1, 7)).toEqual([
+      'A',
+      'B',
+      'change',
+      'low',
+      'high',
+      'verdict',
+    ]);
+    await page.keyboard.press('Escape');
   });
 });
 

@@ -125,11 +125,11 @@ func TestChangesAreRanked(t *testing.T) {
 		}
 		return i
 	}
-	dear, cheap, fresh, gone := at("Line a.c:20 costs ≈ 75.0 % more (", dearer), at("Line a.c:10 costs ≈ 60.0 % less (", cheaper), at("Line a.c:50 ", appeared), at("Line a.c:40 ", vanished)
+	dear, cheap, fresh, gone := at("Line a.c:20 costs ≈ 75.0 ± ", dearer), at("Line a.c:10 costs ≈ 60.0 ± ", cheaper), at("Line a.c:50 ", appeared), at("Line a.c:40 ", vanished)
 	if cheap > dear || dear > fresh || dear > gone {
 		t.Errorf("line 10 is %d, 20 is %d, 50 is %d, 40 is %d", cheap, dear, fresh, gone)
 	}
-	at("RAM serves ≈ 33.6 % less (", movedLevel)
+	at("RAM serves ≈ 33.6 ± ", movedLevel)
 	for i, f := range c.Findings {
 		if strings.HasPrefix(f.Text, "Function hot ") {
 			t.Errorf("the function stands beside its line: %s", f.Text)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -258,15 +260,26 @@ func intoTermsOf(al *align.Alignment, columns []*table.Column) []*table.Column {
 	at := func(name string, kind table.Kind) int {
 		return slices.IndexFunc(columns, func(c *table.Column) bool { return c.Name == name && c.Kind == kind })
 	}
+	inB := func(name, own string) string {
+		if partner, _, ok := al.Key([]string{name}, []string{own}); ok {
+			return partner[0]
+		}
+		return own
+	}
 	for _, name := range []string{samples.Function, samples.Symbol} {
 		if i := at(name, table.Category); i >= 0 {
-			columns[i] = renamed(columns[i], func(own string) string {
-				if partner, _, ok := al.Key([]string{name}, []string{own}); ok {
-					return partner[0]
-				}
-				return own
-			})
+			columns[i] = renamed(columns[i], func(own string) string { return inB(name, own) })
 		}
+	}
+	if i := at("stack", table.Category); i >= 0 { // paths of calls compare by the names of B
+		columns[i] = renamed(columns[i], func(own string) string {
+			var frames []string
+			for _, f := range symbol.ParseStack(own) {
+				f.Function = inB(samples.Function, f.Function)
+				frames = append(frames, f.String())
+			}
+			return strings.Join(frames, ";")
+		})
 	}
 	if f, l := at(samples.File, table.Category), at(samples.Line, table.Number); f >= 0 && l >= 0 {
 		columns[f], columns[l] = placesInB(al, columns[f], columns[l])

@@ -170,6 +170,30 @@ func TestJoinOfProcesses(t *testing.T) {
 	}
 }
 
+// TestJoinOfStacks has call stacks of A under the names that functions have in B.
+func TestJoinOfStacks(t *testing.T) {
+	text := func(name string) []string {
+		return []string{"double " + name + "(double *u, int n) {", "  double worst = 0;", "  for (int i = 1; i < n; i++)", "    worst += u[i] * 0.25 + u[i - 1];", "  return worst / n;", "}"}
+	}
+	of := func(name, function string) Run {
+		one := []uint32{0}
+		r := made(t, name, table.Categories("file", table.Derived, one, []string{"a.c"}, nil), table.Ints("line", "", table.Derived, []int64{4}, nil),
+			table.Categories("function", table.Derived, one, []string{function}, nil), table.Categories("stack", table.Derived, one, []string{"_start;main (b.c:9);" + function + " (a.c:4)"}, nil))
+		r.Text = func(file string) []string { return map[string][]string{"a.c": text(function)}[file] }
+		return r
+	}
+	a, b := of("a", "aggregate"), of("b", "summarise")
+	j, err := Join(t.Context(), &a, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range 2 {
+		if got := j.Table.Column("stack").Text(row); got != "_start;main (b.c:9);summarise (a.c:4)" {
+			t.Errorf("row %d: %s", row, got)
+		}
+	}
+}
+
 // TestJoinOfMachines numbers CPUs of two machines by their load, and keeps the
 // numbers that the machines have for them.
 func TestJoinOfMachines(t *testing.T) {

@@ -120,13 +120,25 @@ func byHow(ratio float64) string {
 	return fmt.Sprintf("%.1f %% more", 100*(ratio-1))
 }
 
-// byHowSure is how much B differs, as far as that is sure, with its interval.
+// unevenEnds is the part of an interval by which its middle may be off the change for
+// one number to stand for both ends.
+const unevenEnds = .1
+
+// byHowSure is how much B differs with how far that may be off: "37.8 ± 1.3 % less",
+// or with both ends where one is much nearer.
 func (c *Comparison) byHowSure(r *Row) string {
-	change := byHow(*r.Ratio)
-	if r.Sure {
-		change = c.sureChange(r)
+	if c.exact {
+		return byHow(*r.Ratio)
 	}
-	return fmt.Sprintf("%s (%s)", change, between(*r.Low, *r.High))
+	wide := *r.High - *r.Low
+	if c.allowed() || math.Abs(*r.High+*r.Low-2**r.Ratio)/2 > unevenEnds*wide {
+		change := byHow(*r.Ratio)
+		if r.Sure {
+			change = c.sureChange(r)
+		}
+		return fmt.Sprintf("%s (%s)", change, between(*r.Low, *r.High))
+	}
+	return strings.Replace(byHow(*r.Ratio), " %", fmt.Sprintf(" ± %.1f %%", 50*wide), 1)
 }
 
 // between is an interval of a change in percent.

@@ -1,14 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { PairAnswer } from '../../../api/decode';
-import type { CacheLine, CacheLines, Compared, ComparedRow, Spread, Spreads } from '../../../api/wire';
+import type {
+  CacheLine,
+  CacheLines,
+  CallNode,
+  CallTree,
+  CallWeight,
+  Compared,
+  ComparedRow,
+  Spread,
+  Spreads,
+} from '../../../api/wire';
 import { roughMeasure } from '../../../base/text';
 import { parseTokens } from '../../../base/theme';
 import { kinLine } from '../../../frame/code/code';
 import { codeList } from '../../../frame/code/codelist';
+import { clauseOf, text } from '../../../state/selection';
+import { callList } from '../views/calllist';
 import type { Heat } from '../views/heat';
+import { ChangeCallsView, changeColumns } from './calls';
 import { changeCode, rowsOf, rowsOfA, sideCode } from './code';
-import { joinLines, linesList } from './lines';
+import { joinLines, linesList, pairTerm, placedLines } from './lines';
 import { joinSpreads } from './spread';
 import { isSure, ordered, shortNames } from './lists';
 import { mergeCells } from './parallel';
@@ -282,6 +295,120 @@ describe('cache lines of two runs', () => {
     expect(cells(2)[1]![5]).toBe('only in A · unsure');
     expect(cells(3)[1]!.slice(0, 3)).toEqual(['7', '–', '–']);
     expect(cells(3)[1]![5]).toBe('listed in A alone · not tested');
+  });
+});
+
+describe('cache lines of one of two runs', () => {
+  it('stand where the other run and the difference have them', () => {
+    const line = (addr: string, symbol: string, samples: number): CacheLine =>
+      ({
+        addr,
+        pid: null,
+        samples,
+        hitm: 0,
+        contended: 0,
+        symbols: [symbol],
+        readers: [1],
+        writers: [],
+        offsets: [],
+        object_offset: 0,
+      }) as unknown as CacheLine;
+    const of = (count: number, ...groups: CacheLine[]): CacheLines =>
+      ({ groups, group_count: count, line_bytes: 64, physical: false }) as unknown as CacheLines;
+    const a = of(2, line('0x1000', 'u', 9), line('0x2000', 'v', 5));
+    const b = of(40, line('0x7000', 'v', 50), line('0x9000', 'w', 3));
+    const places = (side: 'A' | 'B'): unknown =>
+      placedLines(a, b, side, 10).map((p) => [p.pair.name, p.line.addr, p.line.samples, p.lacks]);
+    expect(places('A')).toEqual([
+      ['v +0', '0x2000', 5, undefined],
+      ['u +0', '0x1000', 9, undefined],
+      ['w +0', '', 0, 'none in A'],
+    ]);
+    expect(places('B')).toEqual([
+      ['v +0', '0x7000', 50, undefined],
+      ['u +0', '', 0, 'not listed in B'], // 40 lines are there, two came
+      ['w +0', '0x9000', 3, undefined],
+    ]);
+    // One selection for both, in each run at its own address.
+    expect(text([clauseOf(pairTerm(placedLines(a, b, 'A', 10)[0]!.pair, [], a)!)])).toBe(
+      'side = A & addr in 0x2000..0x203f | side = B & addr in 0x7000..0x703f',
+    );
+  });
+});
+
+describe('calls of two runs', () => {
+  const w = (samples: number): CallWeight => ({ samples, latency: 10 * samples });
+  const node = (fn: string, depth: number, a: number, b: number): CallNode => ({
+    function: fn,
+    depth,
+    total: w(a + b),
+    self: w(0),
+    selected: w(a),
+    hovered: w(0),
+  });
+  const tree: CallTree = {
+    function: '',
+    path: [],
+    value: 'samples',
+    total: w(900),
+    selected: w(400),
+    hovered: w(0),
+    callers: [],
+    callees: [
+      node('main', 0, 400, 500),
+      node('f', 1, 300, 100),
+      node('g', 1, 100, 102),
+      node('h', 1, 0, 298),
+    ],
+    left: 0,
+    functions: [],
+  };
+  const input = {
+    tree,
+    value: 'samples' as const,
+    unit: 'cycles',
+    timed: true,
+    modelled: false,
+    size: { w: 1024, h: 200 },
+    top: 0,
+    brush: [],
+    hover: undefined,
+    allowance: 0,
+  };
+
+  it('have A, B and what may be said of the change', () => {
+    const view = new ChangeCallsView(input);
+    const { head, rows } = view.rows();
+    expect(head.slice(1, 7)).toEqual(['A', 'B', 'change', 'low', 'high', 'verdict']);
+    expect(rows.map((r) => [r[0], r[1], r[2], r[3], r[6]])).toEqual([
+      ['main', '400', '500', '100', 'more'],
+      ['main;f', '300', '100', '-200', 'less'],
+      ['main;g', '100', '102', '2', 'unsure'],
+      ['main;h', '0', '298', '298', 'more'],
+    ]);
+    expect(view.describe({ part: 'callees', path: ['main', 'f'] }).more).toBe(
+      '· A 300 samples · B 100 · B − A −200',
+    );
+    expect(view.describe({ part: 'callees', path: ['main', 'g'] }).more).toContain('within noise');
+    // As wide as both together; the largest change ends the scale.
+    expect(view.frames.map((f) => f.w * 900).map(Math.round)).toEqual([900, 900, 400, 202, 298]);
+    expect(view.summary()).toContain('B − A to ± 298 samples');
+    // Runs of one program differ: not all of that is sure then.
+    const verdicts = (allowance: number): unknown =>
+      new ChangeCallsView({ ...input, allowance }).rows().rows.map((r) => r[6]);
+    expect(verdicts(0.15)).toEqual(['unsure', 'less', 'unsure', 'more']);
+  });
+
+  it('are not tested where latencies are summed', () => {
+    const { rows } = new ChangeCallsView({ ...input, value: 'latency' }).rows();
+    expect(rows[1]!.slice(1, 7)).toEqual(['3000', '1000', '-2000', '', '', 'not tested']);
+  });
+
+  it('are listed by the same columns', () => {
+    const [list] = callList(input, new Set(), changeColumns('samples', false, 0));
+    expect(list!.columns.map((c) => c.head)).toEqual(['A', 'B', 'change', 'low', 'high', 'verdict', 'calls']);
+    const f = list!.rows.find((r) => r.name === 'f')!;
+    expect(list!.columns.map((c) => c.text(f)).slice(0, 3)).toEqual(['300', '100', '−200']);
   });
 });
 

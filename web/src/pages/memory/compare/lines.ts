@@ -1,10 +1,10 @@
 // Cache lines of two runs, matched by their object and their place in it: an
 // address means nothing in another run.
 import { count, DASH } from '../../../base/format';
-import type { CacheLine, CacheLines, ColumnInfo } from '../../../api/wire';
+import type { CacheLine, CacheLines, ColumnInfo, LineOffset } from '../../../api/wire';
 import type { ListColumn, ListInput } from '../../../frame/list';
 import { clauseOf, type Term } from '../../../state/selection';
-import { sideClause } from '../../../state/sides';
+import { sideClause, type Side } from '../../../state/sides';
 import { lineTerm } from '../lineterm';
 import { signed } from '../views/changes';
 import { changeOf, countVerdict, type Chance } from './verdict';
@@ -42,6 +42,31 @@ export function joinLines(a: readonly CacheLine[], b: readonly CacheLine[]): Lin
       pairs.set(key, known);
     }
   return [...pairs.values()].sort(order);
+}
+
+/** Of a line that only the other run has: its object, and nothing else. */
+function none(of: CacheLine): CacheLine {
+  const zero = { samples: 0, loads: 0, stores: 0, hitm: 0, remote: 0, valued: 0, latency: 0, contended: 0 };
+  return { ...of, ...zero, addr: '', cpus: [], readers: [], writers: [], offsets: [] };
+}
+
+/** A line of one of two runs, in the place that it has beside the other. */
+export interface PlacedLine {
+  readonly line: CacheLine;
+  readonly pair: LinePair;
+  readonly lacks?: string; // that the run has no such line, or does not list it
+}
+
+/** The lines of one of two runs in the order of both, so that they replace each other. */
+export function placedLines(a: CacheLines, b: CacheLines, side: Side, top: number): readonly PlacedLine[] {
+  const own = side === 'A' ? a : b;
+  const lacks = own.groups.length >= own.group_count ? `none in ${side}` : `not listed in ${side}`;
+  return joinLines(a.groups, b.groups)
+    .slice(0, top)
+    .map((pair) => {
+      const [mine, other] = side === 'A' ? [pair.a, pair.b] : [pair.b, pair.a];
+      return mine ? { line: mine, pair } : { line: none(other!), pair, lacks };
+    });
 }
 
 export interface LinesListInput {
@@ -104,7 +129,7 @@ export function linesList({ a, b, chance, columns, top }: LinesListInput): ListI
     name: 'Cache lines',
     rows: rows.slice(0, top),
     listed: rows,
-    term: (p) => termOf(p, columns, b),
+    term: (p) => pairTerm(p, columns, b),
     samples: (p) => (p.a?.samples ?? 0) + (p.b?.samples ?? 0),
     columns: [
       {
@@ -149,10 +174,15 @@ export function linesList({ a, b, chance, columns, top }: LinesListInput): ListI
   };
 }
 
-/** The samples of a line, in each run at its own address. */
-function termOf(p: LinePair, columns: readonly ColumnInfo[], of: CacheLines): Term | undefined {
+/** The samples of a line, or of some bytes of it, in each run at its own address. */
+export function pairTerm(
+  p: LinePair,
+  columns: readonly ColumnInfo[],
+  of: CacheLines,
+  part?: LineOffset,
+): Term | undefined {
   const terms = [['A', p.a] as const, ['B', p.b] as const].flatMap(([side, l]): Term[] =>
-    l ? [{ kind: 'all', clauses: [sideClause(side), clauseOf(lineTerm(columns, of, l))] }] : [],
+    l ? [{ kind: 'all', clauses: [sideClause(side), clauseOf(lineTerm(columns, of, l, part))] }] : [],
   );
   return terms.length < 2 ? terms[0] : { kind: 'all', clauses: [clauseOf(...terms)] };
 }

@@ -24,26 +24,25 @@ interface Listed {
 const OPEN = 0.05; // share of the whole from which rows are open at first
 const INDENT = '\u2003'; // em space: wide enough to see, kept by tables
 
-export function callList(listed: Listed, turned: ReadonlySet<string>): readonly ListInput<CallRow>[] {
-  const { tree } = listed;
-  if (tree.function === '') return [inputOf('Call tree', 'callees', listed, turned)];
-  return [
-    inputOf(`Callers of ${tree.function}`, 'callers', listed, turned),
-    inputOf(`Callees of ${tree.function}`, 'callees', listed, turned),
-  ];
-}
+type Columns = readonly ListColumn<CallRow>[];
 
-function inputOf(
-  name: string,
-  part: CallPart,
+/** Columns stand in place of those of one run, before the names. */
+export function callList(
   listed: Listed,
   turned: ReadonlySet<string>,
-): ListInput<CallRow> {
-  const { tree, value, unit, timed, modelled } = listed;
-  const all = rowsOf(tree, part, value, turned);
+  columns: Columns = columnsOf(listed),
+): readonly ListInput<CallRow>[] {
+  const { tree } = listed;
+  const of = (name: string, part: CallPart): ListInput<CallRow> =>
+    inputOf(name, part, listed, turned, columns);
+  if (tree.function === '') return [of('Call tree', 'callees')];
+  return [of(`Callers of ${tree.function}`, 'callers'), of(`Callees of ${tree.function}`, 'callees')];
+}
+
+function columnsOf({ tree, value, unit, timed, modelled }: Listed): Columns {
   const whole = weightOf(tree.total, value);
   const about = roughly(modelled);
-  const latency: ListColumn<CallRow>[] = timed
+  const latency: Columns = timed
     ? [
         {
           head: unit,
@@ -53,6 +52,29 @@ function inputOf(
         },
       ]
     : [];
+  return [
+    {
+      head: 'share',
+      right: true,
+      text: (r) => percent(weightOf(r.node.total, value), whole),
+      exact: (r) => String(weightOf(r.node.total, value) / Math.max(whole, 1)),
+    },
+    { head: 'samples', right: true, text: (r) => count(r.node.total.samples) },
+    { head: 'own', right: true, text: (r) => count(r.node.self.samples) },
+    { head: 'selected', right: true, text: (r) => count(r.node.selected.samples) },
+    ...latency,
+  ];
+}
+
+function inputOf(
+  name: string,
+  part: CallPart,
+  listed: Listed,
+  turned: ReadonlySet<string>,
+  columns: Columns,
+): ListInput<CallRow> {
+  const { tree, value } = listed;
+  const all = rowsOf(tree, part, value, turned);
   return {
     name,
     rows: all.filter((r) => r.shown).map((r) => r.row),
@@ -60,16 +82,7 @@ function inputOf(
     term: (r) => termOf(tree, r),
     samples: (r) => r.node.total.samples,
     columns: [
-      {
-        head: 'share',
-        right: true,
-        text: (r) => percent(weightOf(r.node.total, value), whole),
-        exact: (r) => String(weightOf(r.node.total, value) / Math.max(whole, 1)),
-      },
-      { head: 'samples', right: true, text: (r) => count(r.node.total.samples) },
-      { head: 'own', right: true, text: (r) => count(r.node.self.samples) },
-      { head: 'selected', right: true, text: (r) => count(r.node.selected.samples) },
-      ...latency,
+      ...columns,
       {
         head: part === 'callers' ? 'called by' : 'calls',
         link: true,

@@ -129,7 +129,7 @@ export class CallsView implements KeptView<CallMark> {
   private readonly byKey: ReadonlyMap<string, Frame>;
   private readonly rise: number; // rows of callers
 
-  constructor(private readonly input: CallsInput) {
+  constructor(protected readonly input: CallsInput) {
     this.size = input.size;
     this.frames = frames(input.tree, input.value);
     this.byKey = new Map(this.frames.map((f) => [keyOf(f), f]));
@@ -170,25 +170,35 @@ export class CallsView implements KeptView<CallMark> {
       if (box.w < LEAST || box.y + box.h < 0 || box.y > this.size.h) continue;
       const gap = box.w > 4 ? 1 : 0;
       const inner = { ...box, w: box.w - gap };
-      r.rect(inner, { fill: r.theme['rest-bar'] });
       const part = (w: CallWeight): number =>
         inner.w * clamp(weightOf(w, value) / Math.max(weightOf(f.node.total, value), Number.MIN_VALUE), 0, 1);
-      r.rect({ ...inner, w: part(f.node.selected) }, { fill: r.theme['selected-bar'] });
+      const ink = this.fillFrame(r, f, inner, part);
       if (weightOf(f.node.hovered, value) > 0)
         r.rect(
           { ...inner, y: box.y + box.h - STRIP, h: STRIP, w: Math.max(2, part(f.node.hovered)) },
           { fill: r.theme.hover },
         );
       if (box.w > 26)
-        r.text(fit(this.nameOf(f), box.w - 8, LABEL, r.measure), box.x + 4, box.y + box.h / 2, {
+        r.text(fit(this.labelOf(f), box.w - 8, LABEL, r.measure), box.x + 4, box.y + box.h / 2, {
           font: LABEL,
-          fill: r.theme.text,
+          fill: ink,
         });
       const term = termOf(tree, f);
       if (term && chosen.has(termText(term)))
         r.rect({ ...inner, h: inner.h - 1 }, { stroke: r.theme.selected, width: 2 });
     }
     this.drawScroll(r);
+  }
+
+  /** Fills a frame and returns the colour of what is written on it; part is how wide a part of it is. */
+  protected fillFrame(r: Renderer, f: Frame, inner: Rect, part: (w: CallWeight) => number): string {
+    r.rect(inner, { fill: r.theme['rest-bar'] });
+    r.rect({ ...inner, w: part(f.node.selected) }, { fill: r.theme['selected-bar'] });
+    return r.theme.text;
+  }
+
+  protected labelOf(f: Frame): string {
+    return this.nameOf(f);
   }
 
   private drawScroll(r: Renderer): void {

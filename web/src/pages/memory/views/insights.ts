@@ -26,6 +26,11 @@ export function emphasis(text: string): readonly [before: string, bold: string, 
   return m ? [text.slice(0, m.index), m[0], text.slice(m.index + m[0].length)] : [text, '', ''];
 }
 
+/** Whether another run has no finding of a kind at all; not of one that has not been searched. */
+export function lacking(in_: InsightAnswer, other: readonly InsightAnswer[] | undefined): boolean {
+  return other !== undefined && !other.some((o) => o.kind === in_.kind);
+}
+
 /** What a finding is about: the share of the cost at stake, with its uncertainty. */
 export function stakeText(in_: InsightAnswer): string {
   return in_.uncertainty ? `${share(in_.stake, 1)} ± ${percent(in_.uncertainty, 1)}` : percent(in_.stake, 1);
