@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { browse, isobath, ROOT, samples, start, type Browser, type Running } from './harness';
 import { boxOf, counted, find, linkOf, picture as pictureOf, pixels, plain, quiet } from './page';
 import { show } from './suite';
@@ -168,6 +168,11 @@ describe('the cycles page', () => {
     await page.getByRole('button', { name: /^Symbol/ }).click();
     await page.getByRole('menu').getByText('address', { exact: true }).click();
     const { classes } = report('bubble-sort-reversed', '--symbol', 'addr');
+    // Some are parts of another one, and folded under it.
+    const folded = page.getByRole('button', { name: /^Show \d+ more paths?: / });
+    await expect.poll(() => folded.count()).toBeGreaterThan(0);
+    expect((await entries()).length).toBeLessThan(classes.length);
+    for (let n = await folded.count(); n > 0; n--) await folded.first().click();
     await expect.poll(async () => (await entries()).length).toBe(classes.length);
     await page.goBack();
     await expect.poll(() => option('symbol')).toBe(null);
@@ -376,6 +381,70 @@ describe('the cycles page', () => {
     await page.goBack();
     await expect.poll(() => option('window')).toBe(null);
     await page.getByRole('status', { name: 'References' }).filter({ hasText: '297 references' }).waitFor();
+  });
+
+  it('has room for twelve classes with long names and a million turns at 1280 × 720', async () => {
+    const title = (i: number): string => `for accumulated_offset, interpolation_kernels.cpp:${1200 + i}`;
+    const small = await browser.context.newPage();
+    try {
+      await small.setViewportSize({ width: 1280, height: 720 });
+      await small.route('**/cycles', async (route) => {
+        const answer = await route.fetch();
+        const [before, data] = (await answer.text()).split('event: done\ndata: ') as [string, string];
+        const info = JSON.parse(data) as { classes: object[]; named: unknown[] };
+        const classes = Array.from({ length: 12 }, (_, i) => ({
+          ...info.classes[0],
+          title: title(i),
+          loop: -1,
+          whole: -1,
+          parent: -1,
+          exact: i % 2 === 0,
+          turns: 1_234_567 * (i + 1),
+          of: i === 3 ? 'one path of the 12 345 678 turns of interpolation_kernels.cpp:1200' : '',
+        }));
+        const body = `${before}event: done\ndata: ${JSON.stringify({ ...info, classes, named: [] })}\n\n`;
+        await route.fulfill({ response: answer, body });
+      });
+      await small.goto(server.url);
+      const list = small.getByRole('list', { name: 'Classes' });
+      await expect.poll(() => list.locator('button[aria-pressed]').count()).toBe(12);
+      expect(await list.locator('button[aria-pressed]').nth(3).innerText()).toMatch(/≈ 4\.94\s?M turns/);
+      /** Parts of a box that cover each other, or are cut. */
+      const wrong = (box: Locator, selector: string, mayCut = ''): Promise<string[]> =>
+        box.evaluate(
+          (e, [selector, mayCut]) => {
+            const found: string[] = [];
+            if (e.scrollWidth > e.clientWidth) found.push(`${e.className} is ${e.scrollWidth} wide`);
+            const parts = [...e.querySelectorAll(selector)];
+            for (const [i, a] of parts.entries()) {
+              const r = a.getBoundingClientRect();
+              const cut = a.scrollWidth > a.clientWidth + 1 && getComputedStyle(a).display !== 'inline';
+              if (cut && !(mayCut && a.matches(mayCut))) found.push(`cut: ${a.textContent}`);
+              for (const b of parts.slice(i + 1)) {
+                const o = b.getBoundingClientRect();
+                if (
+                  r.left < o.right - 1 &&
+                  o.left < r.right - 1 &&
+                  r.top < o.bottom - 1 &&
+                  o.top < r.bottom - 1
+                )
+                  found.push(`${a.textContent} covers ${b.textContent}`);
+              }
+            }
+            return found;
+          },
+          [selector, mayCut] as const,
+        );
+      for (const row of await list.locator(':scope > li').all())
+        expect(await wrong(row, '.disc, .entry > b, .track, .line > span, .of')).toEqual([]);
+      const walk = small.getByRole('region', { name: 'Walk' });
+      const morph = walk.getByRole('slider').locator('xpath=ancestor::*[contains(@class, "bar")]');
+      expect(await wrong(morph, 'b, .value, .end .muted, label, .thumb', 'b, .value')).toEqual([]);
+      const heading = walk.getByRole('heading', { name: title(0) });
+      expect(await heading.evaluate((h) => h.scrollWidth <= h.clientWidth)).toBe(true);
+    } finally {
+      await small.close();
+    }
   });
 
   it('has no accessibility violations, light and dark', async () => {

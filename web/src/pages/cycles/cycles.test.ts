@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { roughMeasure } from '../../base/text';
+import type { TextStyle } from '../../base/renderer';
 import { SvgRenderer } from '../../base/svg';
 import { parseTokens } from '../../base/theme';
 import type { CyclesClass, CyclesInfo } from '../../api/wire';
@@ -11,6 +12,7 @@ import { phaseColor } from './colours';
 import { Density } from './contour';
 import { parts } from './frames';
 import { EMPTY, type Drawing, type Pixels } from './picture';
+import { PersistenceView } from './persistence';
 import { NO_ZOOM, Plane } from './plane';
 import { polarCells, turnOf } from './polar';
 import { SpiralView } from './spiral';
@@ -190,6 +192,46 @@ describe('the strip and the torus', () => {
       hovered: -1,
     });
     expect(v.describe(2).more).toBe('a at 0.50 · b at 0.25 · a.c:7');
+  });
+});
+
+describe('the diagram of persistence', () => {
+  it('has labels of a million turns that hide neither each other nor a dot', () => {
+    const placed: { text: string; x: number; y: number; w: number }[] = [];
+    class Texts extends SvgRenderer {
+      override text(text: string, x: number, y: number, style: TextStyle): void {
+        if (style.fill === theme.text) placed.push({ text, x, y, w: roughMeasure(text, style.font) });
+        super.text(text, x, y, style);
+      }
+    }
+    // Twelve classes on seven dots, some of them beside each other.
+    const classes = Array.from({ length: 12 }, (_, i) =>
+      klass({
+        birth: 2 + (i % 3),
+        death: 8 + (i % 2) + (i > 8 ? 1 : 0),
+        turns: 1_234_567 + i,
+        exact: i !== 3,
+      }),
+    );
+    const view = new PersistenceView({
+      info: { ...info, cap: 10, classes },
+      names: classes.map(() => 'a'),
+      active: 0,
+      size: { w: 300, h: 260 },
+      hovered: -1,
+    });
+    view.draw(new Texts(theme, roughMeasure));
+    expect(placed.length).toBeGreaterThan(2);
+    expect(placed.some((l) => /M, .* turns$/.test(l.text))).toBe(true); // of classes that share a dot
+    for (const l of placed) {
+      expect(l.x).toBeGreaterThan(44);
+      expect(l.x + l.w).toBeLessThanOrEqual(300);
+      expect(l.y).toBeGreaterThanOrEqual(6); // not cut at the upper edge
+      for (const o of placed)
+        if (o !== l) expect(Math.abs(o.y - l.y) >= 12 || o.x >= l.x + l.w || l.x >= o.x + o.w).toBe(true);
+      const middle = { x: l.x + l.w / 2, y: l.y };
+      expect(view.hitTest(middle)).toBeUndefined(); // no dot below it
+    }
   });
 });
 

@@ -223,6 +223,29 @@ describe('classes of loops', () => {
     ]);
     expect(pathsText(all, rows[0]!)).toBe('1 more path: ≈ 12 turns');
   });
+
+  it('are folded under the whole they are a part of, unless they lie around others or have a name', () => {
+    const part = (turns: number, whole: number, parent = -1): CyclesClass =>
+      ({ ...klass(turns, -1, ''), whole, dual: whole < 0 ? -1 : 1, parent }) as CyclesClass;
+    // 113 swaps + 12 without = 125 turns in 7 passes; 118 + 7 = 125 is the outer loop and its dual.
+    const duals = {
+      ...all,
+      classes: [part(125, -1, 3), part(113, 0, 3), part(12, 0, 3), part(7, 0), part(118, 0, 3)],
+    };
+    const shape = (info: CyclesInfo): unknown => classRows(info).map((r) => [r.index, r.folded]);
+    expect(shape(duals)).toEqual([
+      [0, [1, 2, 4]],
+      [3, []],
+    ]);
+    expect(pathsText(duals, classRows(duals)[0]!)).toBe('3 more paths: 113 turns, ≈ 12 turns, 118 turns');
+    expect(shape({ ...duals, named: [{ class: 4 }] as never })).toEqual([
+      [0, [1, 2]],
+      [3, []],
+      [4, []],
+    ]);
+    // Two that are parts of each other are not lost.
+    expect(shape({ ...all, classes: [part(9, 1), part(8, 0)] })).toEqual([[0, [1]]]);
+  });
 });
 
 describe('stretches', () => {

@@ -123,7 +123,7 @@ export class PersistenceView implements KeptView<number> {
       r.text(String(e), this.x(0) - 6, this.y(e), { ...muted, align: 'right' });
       r.text(String(e), this.x(e), this.y(0) + 12, { ...muted, align: 'center' });
     }
-    r.text('birth ε', Math.min(this.size.w - 4, this.x(end) + 34), this.y(0) + 12, {
+    r.text('birth ε', Math.min(this.size.w - 4, this.x(end) + 42), this.y(0) + 12, {
       ...muted,
       align: 'right',
     });
@@ -174,7 +174,7 @@ export class PersistenceView implements KeptView<number> {
       ]);
       const free = places.find((p) => {
         const box = { x: p.x, y: p.y - 6, w, h: 12 };
-        return p.x > 46 && p.x + w < this.size.w && !taken.some((o) => overlap(box, o));
+        return p.x > 46 && p.x + w < this.size.w && box.y >= 0 && !taken.some((o) => overlap(box, o));
       });
       if (!free) continue; // said when it is pointed at
       taken.push({ x: free.x, y: free.y - 6, w, h: 12 });

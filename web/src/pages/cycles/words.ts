@@ -34,22 +34,33 @@ export interface ClassRow {
 
 /**
  * Classes in their order; those that go around the same loop of the code are one row, and a class
- * that is only the rest of another one is folded under the whole.
+ * that is only a part of another one is folded under the whole. What has a name, and what lies around
+ * other classes, stays a row.
  */
 export function classRows(info: CyclesInfo): readonly ClassRow[] {
-  const rows: { index: number; folded: number[] }[] = [];
-  const byLoop = new Map<number, (typeof rows)[number]>();
-  info.classes.forEach((c, i) => {
-    const known = c.turns !== 0 && c.loop >= 0 ? byLoop.get(c.loop) : undefined;
-    if (known) {
-      known.folded.push(i);
-      return;
+  const { classes } = info;
+  const kept = new Set([...info.named.map((n) => n.class), ...classes.map((c) => c.parent)]);
+  const rows = new Map<number, { index: number; folded: number[] }>();
+  const byLoop = new Map<number, number>();
+  const parts: number[] = [];
+  const under = (i: number, row: number): void => void rows.get(row)!.folded.push(i);
+  classes.forEach((c, i) => {
+    const same = c.turns !== 0 && c.loop >= 0 ? byLoop.get(c.loop) : undefined;
+    const whole = classes[c.whole];
+    if (same !== undefined) under(i, same);
+    else if (whole && !kept.has(i) && c.turns !== 0 && (c.loop < 0 || c.loop === whole.loop)) parts.push(i);
+    else {
+      rows.set(i, { index: i, folded: [] });
+      if (c.turns !== 0 && c.loop >= 0) byLoop.set(c.loop, i);
     }
-    const row = { index: i, folded: [] };
-    rows.push(row);
-    if (c.turns !== 0 && c.loop >= 0) byLoop.set(c.loop, row);
   });
-  return rows;
+  for (const i of parts) {
+    const { whole } = classes[i]!;
+    const row = rows.has(whole) ? whole : byLoop.get(classes[whole]!.loop);
+    if (row === undefined) rows.set(i, { index: i, folded: [] });
+    else under(i, row);
+  }
+  return [...rows.values()].toSorted((a, b) => a.index - b.index);
 }
 
 /** "2 more paths: 113 turns, 12 turns": what is folded under a row. */
