@@ -17,7 +17,6 @@ import (
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/formats"
-	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/web"
 )
 
@@ -54,10 +53,8 @@ type serveFlags struct {
 	hosts     []string
 	compress  bool
 	webDir    string
-	sources   []string
-	topology  string
+	imports   importFlags
 	binary    string
-	kallsyms  string
 	meshes    []string
 	bytes     map[string]int
 	accesses  string
@@ -79,9 +76,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token, made if it does not exist")
 	flags.StringSliceVar(&f.hosts, "allow-host", nil, "name under which others reach this server")
 	flags.BoolVar(&f.compress, "compress", false, "compress answers, for slow connections (default over ssh)")
-	flags.StringArrayVar(&f.sources, "sources", nil, "folder with source files")
-	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
-	flags.StringVar(&f.kallsyms, "kallsyms", "", "symbols of the recorded kernel: a copy of its /proc/kallsyms")
+	f.imports.add(cmd)
 	flags.StringVar(&f.binary, "binary", "", "program of a reference trace, for its source lines")
 	flags.StringArrayVar(&f.meshes, "mesh", nil, "mesh of the simulation, for samples: a file, pattern or folder of dumps (repeatable)")
 	flags.StringToIntVar(&f.bytes, "cell-bytes", nil, cellBytesUsage)
@@ -141,10 +136,12 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) err
 			return err
 		}
 	}
-	loader := server.NewLoader(dataset.Options{
-		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency, Kallsyms: f.kallsyms}, Topology: f.topology, Sources: f.sources,
-		Warn: func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
-	})
+	reading, err := f.imports.options()
+	if err != nil {
+		return err
+	}
+	reading.Warn = func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) }
+	loader := server.NewLoader(reading)
 	loader.OnDemoMesh = func(path string) bool { return onDemoMesh(ctx, path, f.meshes) }
 	references, err := openReferences(ctx, f.accesses)
 	if err != nil {
