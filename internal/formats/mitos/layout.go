@@ -155,6 +155,10 @@ func recognise(head []byte) (*layout, bool) {
 	return nil, false
 }
 
+// anybodys are known column names that other tables have too, beside those of
+// samples: they do not say that the hardware was asked.
+var anybodys = []string{"address", "bytes", "offset", "index", "node", "numa", "instruction", "pid"}
+
 // headed reports whether a line is a header: at least half of its fields are
 // known column names, and one is of Mitos alone. A table whose names are all
 // common ones, such as time, latency and line, is anybody's.
@@ -166,7 +170,7 @@ func headed(cells [][]byte) bool {
 			continue
 		}
 		n++
-		if _, canonical := samples.Lookup(name); !canonical {
+		if _, canonical := samples.Lookup(name); !canonical && !slices.Contains(anybodys, name) {
 			own++
 		}
 	}

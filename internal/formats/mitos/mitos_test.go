@@ -437,6 +437,7 @@ func TestAnybodysTable(t *testing.T) {
 	for header, want := range map[string]bool{
 		"time,latency,level,file,line,symbol":     false,
 		"time,cpu,node,addr,latency,level":        false,
+		"time,cpu,latency,address,offset,bytes":   false,
 		"source,line,latency,time,cpu,level":      true,
 		"ibs_op_rip,ibs_ld_op,time,cpu,latency,a": true,
 	} {
