@@ -736,8 +736,8 @@ describe('opening', () => {
     await server.stop();
   });
 
-  it('opens nothing for others on a shared server, and says so', async () => {
-    const server = await start('serve', await savedRun());
+  it('opens nothing for others on a shared server, says so, and links to it by its name', async () => {
+    const server = await start('serve', await savedRun(), '--allow-host', 'lab.example');
     const { page } = await browser.open(server.url);
     await page.getByRole('button', { name: 'Runs' }).click();
     await page.getByRole('menuitem', { name: /^Open a file/ }).waitFor({ state: 'detached' });
@@ -748,7 +748,35 @@ describe('opening', () => {
     await page.getByRole('button', { name: 'Close' }).click();
     await drop(page, [{ name: 'mine.csv', text: 'cpu,latency\n1,2\n' }]);
     await page.getByRole('alert').filter({ hasText: 'isobath open FILE' }).waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Link copied' }).waitFor();
+    const port = new URL(server.origin).port;
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      `http://lab.example:${port}/#k=${server.token}&`,
+    );
     await page.close();
     await server.stop();
+  });
+
+  it('has room for pages and commands beside a long name of a run', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-long-'));
+    const file = join(folder, `${'stencil-of-the-third-try-'.repeat(8)}.csv`);
+    writeFileSync(file, 'cpu,latency\n1,20\n2,30\n');
+    const server = await start('open', file);
+    const { page, problems } = await browser.open(server.url);
+    await everything(page, 2);
+    const right = async (what: Locator): Promise<number> => {
+      const box = (await what.boundingBox())!;
+      return box.x + box.width;
+    };
+    const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('button');
+    for (const what of [...(await pages.all()), page.getByRole('button', { name: 'Export' })])
+      expect(await right(what)).toBeLessThanOrEqual(1280);
+    expect(await right(page.getByRole('button', { name: 'Runs' }))).toBeLessThan(1280 / 3);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+    rmSync(folder, { recursive: true });
   });
 });

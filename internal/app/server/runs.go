@@ -143,13 +143,18 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sharedAddress is where others reach a shared server: under the first name it
-// was given, at the port that was asked. Who came through a tunnel knows neither.
+// was given, at the port that was asked if the name has none. Who came through a
+// tunnel knows neither.
 func (s *Server) sharedAddress(r *http.Request) string {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !s.opt.Shared || len(s.opt.Hosts) == 0 || !ok {
 		return ""
 	}
-	return "http://" + net.JoinHostPort(s.opt.Hosts[0], strconv.Itoa(local.Port)) + "/"
+	name := s.opt.Hosts[0]
+	if _, _, err := net.SplitHostPort(name); err != nil {
+		name = net.JoinHostPort(name, strconv.Itoa(local.Port))
+	}
+	return "http://" + name + "/"
 }
 
 func (s *Server) closeRun(w http.ResponseWriter, r *http.Request) error {

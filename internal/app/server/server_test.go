@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -76,6 +77,30 @@ func get[T any](t *testing.T, w *httptest.ResponseRecorder, status int) T {
 		t.Fatalf("%v in %s", err, w.Body)
 	}
 	return v
+}
+
+// Links to a shared server have the name that others know it by.
+func TestSharedAddress(t *testing.T) {
+	for _, tt := range []struct {
+		shared bool
+		hosts  []string
+		want   string
+	}{
+		{true, []string{"lab.example", "other.example"}, "http://lab.example:7117/"},
+		{true, []string{"proxy.example:8443"}, "http://proxy.example:8443/"},
+		{true, []string{"2001:db8::1"}, "http://[2001:db8::1]:7117/"},
+		{true, nil, ""},
+		{false, []string{"lab.example"}, ""},
+	} {
+		s := newTestServer(t, func(o *Options) { o.Shared, o.Hosts = tt.shared, tt.hosts })
+		r := httptest.NewRequest("GET", "http://127.0.0.1:9000/api/v1/runs", nil) // through a tunnel
+		r.Header.Set(TokenHeader, testToken)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{Port: 7117})))
+		if got := get[frame.Home](t, w, http.StatusOK).Address; got != tt.want {
+			t.Errorf("shared %v as %v: address %q, want %q", tt.shared, tt.hosts, got, tt.want)
+		}
+	}
 }
 
 func TestGuard(t *testing.T) {
