@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // TestSumsAreNoSamples holds that info says what the rows of a profile are and
@@ -29,6 +32,28 @@ func TestSumsAreNoSamples(t *testing.T) {
 	}
 	if want := `"summed":{"event":"Ir","sum":5037}`; !strings.Contains(strings.Join(strings.Fields(text), ""), want) {
 		t.Errorf("no %s in %s", want, text)
+	}
+}
+
+// TestDistinctIsAtLeast holds that a count of values that stopped does not pass for
+// their number, and one that did not is no more than it is.
+func TestDistinctIsAtLeast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "many.csv")
+	text := []byte("time,cpu,latency\n")
+	for i := range table.DistinctMost + 1 {
+		text = fmt.Appendf(text, "%d,%d,5\n", 10*i, i%table.DistinctMost-i%2)
+	}
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := isobath(t, "info", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`(?m)^time .* 65 536 or more +0 `, `(?m)^cpu .* 32 768 +0 `} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
 	}
 }
 
