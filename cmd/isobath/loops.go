@@ -83,11 +83,11 @@ func newLoops() *cobra.Command {
 		Long: `Count the loops of a program and what each does to memory.
 
 REFS is a trace of every memory reference. Runs made by 'isobath record --refs'
-with all backends but valgrind also keep the way through the code: their
-entries and trips are counted, not estimated. Of other traces the loops are
-rebuilt from the instructions that make references, and marked with ≈; loops
-around them that make none are told from addresses that begin anew after equally
-many turns.
+also keep the way through the code: their entries and trips are counted, not
+estimated. Of other traces, and where Valgrind ran other threads or signal handlers
+in between, the loops are rebuilt from the instructions that make references, and
+marked with ≈; loops around them that make none are told from addresses that begin
+anew after equally many turns.
 
 What comes from - (standard input) is kept in a temporary file, packed, because it
 is read more than once.

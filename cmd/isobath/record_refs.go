@@ -33,7 +33,7 @@ func (f *refsFlags) add(cmd *cobra.Command) {
 	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references (default 50000000)")
 	flags.StringVar(&f.thread, "thread", "first", "refs: `which` threads: first to come, all, or a number in order of start, 0 is main")
 	flags.BoolVar(&f.allocations, "allocations", true, "refs: name heap objects by what they were allocated for; allocations inside the region then make a few references more")
-	flags.BoolVar(&f.flow, "flow", true, "refs: keep the way through the code too, from which 'isobath loops' counts (all backends but valgrind)")
+	flags.BoolVar(&f.flow, "flow", true, "refs: keep the way through the code too, from which 'isobath loops' counts (valgrind: of one thread alone)")
 	flags.StringVar(&f.backend, "backend", "auto", "refs: `how`: auto, step, qemu, valgrind or instrument")
 }
 

@@ -52,6 +52,7 @@ type Reader struct {
 	lines *refs.Lines
 	pc    uint64
 	about refs.About
+	ran   func(pc uint64) // nil where nobody asks
 }
 
 // NewReader reads the text of r.
@@ -71,6 +72,25 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 	return n, err
 }
 
+// Visit reads all of the trace in the order in which it ran: an instruction comes
+// before what it reads and writes.
+func (r *Reader) Visit(ran func(pc uint64), access func(refs.Ref)) error {
+	r.ran = ran
+	var one [1]refs.Ref
+	for {
+		n, err := r.Read(one[:])
+		if n > 0 {
+			access(one[0])
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // take reads one line. A data line belongs to the last instruction line above
 // it. The program's own output may be mixed in, so what is not a trace line is
 // counted and passed over.
@@ -85,6 +105,9 @@ func (r *Reader) take(line []byte) (refs.Ref, bool, error) {
 	case kind == 'I':
 		r.pc, ok = ref.Addr, false
 		r.about.Instructions++
+		if r.ran != nil {
+			r.ran(r.pc)
+		}
 	default:
 		ref.PC = r.pc
 	}

@@ -228,17 +228,28 @@ func checkLoops(t *testing.T, name string, got *tree.Tree, want []truth, known m
 	return doubted
 }
 
-// TestEmulated holds that the emulator's blocks tell the same as single steps.
-func TestEmulated(t *testing.T) {
+// TestOtherRecorders holds that the emulator's blocks, and the instructions that
+// Valgrind lists, tell the same as single steps.
+func TestOtherRecorders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("records programs")
 	}
 	test.Peer(t, "qemu-x86_64", "qemu-user")
-	for _, name := range []string{"lu", "quicksort", "interpreter", "search", "list"} {
-		t.Run(name, func(t *testing.T) {
-			program, want := compile(t, filepath.Join("testdata/programs", name+".c"), "-O2")
-			checkLoops(t, name+" -O2", recordTree(t, program, reftrace.QEMU), want, uncertain(t))
-		})
+	test.Peer(t, "valgrind", "valgrind")
+	for backend, names := range map[reftrace.Backend][]string{
+		reftrace.QEMU:     {"lu", "quicksort", "interpreter", "search", "list"},
+		reftrace.Valgrind: {"lu", "quicksort"},
+	} {
+		for _, name := range names {
+			t.Run(string(backend)+" "+name, func(t *testing.T) {
+				program, want := compile(t, filepath.Join("testdata/programs", name+".c"), "-O2")
+				got := recordTree(t, program, backend)
+				if !got.Recorded {
+					t.Error("the way through the code was not kept")
+				}
+				checkLoops(t, name+" -O2", got, want, uncertain(t))
+			})
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package reftrace
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -57,12 +58,7 @@ func (j *job) valgrind(ctx context.Context) error {
 	j.rec.Has &^= refs.HasThread
 	cut := newCutter(j)
 	defer cut.files.Close()
-	err = refs.Each(lackey.NewReader(text), func(batch []refs.Ref) error {
-		for _, r := range batch {
-			cut.add(r)
-		}
-		return nil
-	})
+	err = lackey.NewReader(text).Visit(cut.run, cut.add)
 	cut.flush()
 	io.Copy(io.Discard, text) // a child must not block on a full pipe
 	if failed := child.Wait(); failed != nil {
@@ -75,7 +71,7 @@ func (j *job) valgrind(ctx context.Context) error {
 	if !cut.seen {
 		j.note("no instruction of the program was seen at its usual place (bias 0x%x)", j.bias)
 	}
-	return nil
+	return j.heardWay(cut.way)
 }
 
 // bell is where the allocation log stores something with every entry: far from
@@ -106,10 +102,11 @@ func (j *job) heard() {
 }
 
 // cutter keeps what lies in the region. The text has no calls: a function is
-// entered with its first access, its return address is what was stored last
+// entered with its first instruction, its return address is what was stored last
 // before that, and it is left by the return that loads it.
 type cutter struct {
 	*job
+	way      *heardWay // nil where it is not kept
 	phase    phase
 	slot     uint64 // address of the awaited return address
 	stored   uint64 // address of the last 8-byte store
@@ -157,13 +154,30 @@ const (
 	over
 )
 
-func newCutter(j *job) *cutter { return &cutter{job: j, returner: map[uint64]bool{}} }
+func newCutter(j *job) *cutter {
+	c := &cutter{job: j, returner: map[uint64]bool{}}
+	if j.Flow && j.program.Machine == elf.EM_X86_64 {
+		c.way = newHeardWay(func(pc uint64) []byte { return j.codeAt(&c.files, pc) })
+	}
+	return c
+}
 
-func (c *cutter) add(r refs.Ref) {
-	pc := r.PC - c.bias
+// run notes that an instruction runs: it may begin or end the region.
+func (c *cutter) run(running uint64) {
+	pc := running - c.bias
 	if c.phase == waiting && c.bounds.Start.Contains(pc) {
 		c.enter()
 	}
+	if c.phase == inside && c.bounds.After && c.bounds.Stop.Contains(pc) {
+		c.leave()
+	}
+	if c.phase == inside && c.way != nil {
+		c.way.run(running)
+	}
+}
+
+func (c *cutter) add(r refs.Ref) {
+	pc := r.PC - c.bias
 	c.seen = c.seen || pc == c.program.Entry || c.entered || c.program.Code(pc) != nil
 	if r.Op == refs.Store && r.Size == 8 {
 		if r.Addr == bell {
@@ -181,9 +195,8 @@ func (c *cutter) add(r refs.Ref) {
 			c.phase = inside
 		}
 	case inside:
-		if c.bounds.After && c.bounds.Stop.Contains(pc) {
-			c.leave()
-			return
+		if c.way != nil {
+			c.way.touch(&r)
 		}
 		if !c.locked(r, pc) && !c.emit(r) {
 			c.phase = over
@@ -195,9 +208,12 @@ func (c *cutter) add(r refs.Ref) {
 	}
 }
 
-// enter begins with the first access of the start function.
+// enter begins with the first instruction of the start function.
 func (c *cutter) enter() {
 	c.slot = c.stored
+	if c.way != nil {
+		c.way.base = c.slot
+	}
 	if c.skipped < c.bounds.Skip {
 		c.skipped++
 		c.phase = skipping
