@@ -62,7 +62,7 @@ func Counted[T int | int64 | uint64](n T, noun string) string {
 		return "1 " + noun
 	case strings.HasSuffix(noun, "y"):
 		noun = strings.TrimSuffix(noun, "y") + "ies"
-	case strings.HasSuffix(noun, "s"):
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
 		noun += "es"
 	default:
 		noun += "s"

@@ -112,7 +112,7 @@ func (r *Result) Judge(salvage bool) (warnings []string, err error) {
 	if r.Skipped == 0 {
 		return warnings, nil
 	}
-	sentence := fmt.Sprintf("%d of %d rows are malformed and were left out", r.Skipped, r.Rows+r.Skipped)
+	sentence := fmt.Sprintf("%s of %d malformed and left out", term.Counted(r.Skipped, "row"), r.Rows+r.Skipped)
 	for _, p := range r.Problems {
 		sentence += "; " + p.String()
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
@@ -42,7 +43,7 @@ func convert(l *layout, text *delimited.Result, cpu processor, opt *foreign.Opti
 		f.raw[c.Name] = c
 		f.order = append(f.order, c.Name)
 		if c.Bad > 0 {
-			f.warnf("column %s: %d cells could not be read and have no value", c.Name, c.Bad)
+			f.warnf("column %s: no value in %s that could not be read", c.Name, term.Counted(c.Bad, "cell"))
 		}
 	}
 	if l.omitted >= 0 {
@@ -293,7 +294,7 @@ func (f *file) perfSource() {
 		out.Append(a)
 	}
 	if n := out.Ambiguous(); n > 0 {
-		f.warnf("%d samples name two levels; the farther one is taken", n)
+		f.warnf("two levels in %s; the farther one is taken", term.Counted(n, "sample"))
 	}
 	f.add(out.Table(table.Measured)...)
 	raw := numberColumn(c, "data_src", "", table.Measured, f.rows)
@@ -405,7 +406,7 @@ func (f *file) latency() {
 		}
 	}
 	if absurd > 0 {
-		f.warnf("%d samples have an impossible latency (more than %d cycles); they have no latency here", absurd, limit)
+		f.warnf("no latency in %s, for which an impossible one is written (more than %d cycles)", term.Counted(absurd, "sample"), limit)
 	}
 	f.add(samples.Ints(samples.Latency, table.Measured, values, valid))
 }

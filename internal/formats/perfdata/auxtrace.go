@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/spe"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -310,7 +311,7 @@ func (im *importer) judgeTrace() {
 	if t.records == 0 {
 		return
 	}
-	im.warnf("%d of %d records of ARM SPE are loads and stores; the others are left out", t.accesses, t.records)
+	im.warnf("loads and stores: %d of %s of ARM SPE; the others are left out", t.accesses, term.Counted(t.records, "record"))
 	if !t.clock.known {
 		im.warnf("the file does not say how the counter of ARM SPE relates to time: the times of its samples are ticks")
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -369,7 +370,7 @@ func (b *builder) ambiguous() {
 		}
 	}
 	if n > 0 {
-		b.im.warnf("%d samples name two levels; the farther one is taken", n)
+		b.im.warnf("two levels in %s; the farther one is taken", term.Counted(n, "sample"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/plainfile"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
@@ -304,11 +305,11 @@ func (im *importer) eventUpdate(r record) {
 func (im *importer) empty() error {
 	switch {
 	case im.skipped[faultSize]+im.skipped[faultEvent] > 0:
-		return fmt.Errorf("none of its %d samples can be read: %w", im.skipped[faultSize]+im.skipped[faultEvent], errDamaged)
+		return fmt.Errorf("nothing of its %s can be read: %w", term.Counted(im.skipped[faultSize]+im.skipped[faultEvent], "sample"), errDamaged)
 	case im.foreignTrace():
 		return fmt.Errorf("it holds no samples but a hardware trace of %s, which is not decoded; 'perf script --itrace=i100us' makes samples of it as text", im.trace.maker())
 	case im.guests > 0:
-		return fmt.Errorf("all of its %d samples were taken in virtual machines: record there", im.guests)
+		return fmt.Errorf("it holds only samples of virtual machines, %d: record there", im.guests)
 	case len(im.unknown) > 0:
 		return errors.New("it holds no samples this program can read; " + im.unknownText())
 	}

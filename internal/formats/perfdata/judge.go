@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/code/perfevent"
 )
@@ -12,10 +13,10 @@ import (
 // judge puts into sentences what makes the samples incomplete or one-sided.
 func (im *importer) judge() {
 	if n := im.skipped[faultSize]; n > 0 {
-		im.warnf("%d samples do not have the size their event says and were left out", n)
+		im.warnf("left out: %s of another size than the event says", term.Counted(n, "sample"))
 	}
 	if n := im.skipped[faultEvent]; n > 0 {
-		im.warnf("%d samples belong to no event of the file and were left out", n)
+		im.warnf("left out: %s of no event of the file", term.Counted(n, "sample"))
 	}
 	if len(im.unknown) > 0 {
 		im.warnf("%s", im.unknownText())
@@ -46,30 +47,30 @@ func (im *importer) judgeLosses() {
 		}
 	}
 	if lost > 0 {
-		im.warnf("the kernel lost %d records at %d times (ring buffer full): counts are too small there, see column lost; record with a larger buffer (-m)", lost, lostRecords)
+		im.warnf("the kernel lost %s at %s (ring buffer full): counts are too small there, see column lost; record with a larger buffer (-m)", term.Counted(lost, "record"), term.Counted(lostRecords, "time"))
 	}
 	if throttles > 0 {
-		im.warnf("the kernel throttled sampling %d times: counts are too small there, see column throttled; record with a larger period (-c)", throttles)
+		im.warnf("the kernel throttled sampling %s: counts are too small there, see column throttled; record with a larger period (-c)", term.Counted(throttles, "time"))
 	}
 	if auxRecords > 0 {
-		im.warnf("%d pieces of the hardware trace were cut (buffer full): counts are too small there; record with a larger buffer (-m ,SIZE)", auxRecords)
+		im.warnf("the hardware trace was cut %s (buffer full): counts are too small there; record with a larger buffer (-m ,SIZE)", term.Counted(auxRecords, "time"))
 	}
 }
 
 // judgeMultiplexing tells of events that shared a counter.
 func (im *importer) judgeMultiplexing() {
 	if im.rows.shared > 0 {
-		im.warnf("the counter of %d samples was shared with other events (multiplexed): see column counting, the share of time it counted", im.rows.shared)
+		im.warnf("the counter of %s was shared with other events (multiplexed): see column counting, the share of time it counted", term.Counted(im.rows.shared, "sample"))
 	}
 }
 
 // judgeGroups tells of samples that are not those of an event here.
 func (im *importer) judgeGroups() {
 	if im.guests > 0 {
-		im.warnf("%d samples were taken in virtual machines and are left out, as perf does: their addresses mean nothing here", im.guests)
+		im.warnf("left out, as perf does: %s of virtual machines, whose addresses mean nothing here", term.Counted(im.guests, "sample"))
 	}
 	if im.members > 0 {
-		im.warnf("%d samples are of events that were read when the leader of their group was sampled (:S): their period is how far the counter moved, the rest is the leader's; choose one event to count each access once", im.members)
+		im.warnf("among the samples: %s of events that were read when the leader of their group was sampled (:S), with a period that is how far the counter moved, the rest is the leader's; choose one event to count each access once", term.Counted(im.members, "sample"))
 	}
 }
 
@@ -82,7 +83,7 @@ func (im *importer) judgeEvents() {
 		}
 	}
 	if im.fetches.n > 0 {
-		im.warnf("%d samples are instruction fetches (IBS): they are in a table of their own, fetch", im.fetches.n)
+		im.warnf("apart from the samples, in a table fetch: %s by IBS", term.Counted(im.fetches.n, "instruction fetch"))
 	}
 	for i, e := range im.events[:min(len(im.events), maxEventRows)] {
 		if n := e.latencyThreshold(); n > 3 && im.rows.byEvent[i] > 0 {

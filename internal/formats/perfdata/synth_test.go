@@ -137,7 +137,7 @@ func TestGroupReads(t *testing.T) {
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(strings.Join(im.Warnings, "\n"), "3 samples are of events that were read") {
+	if !strings.Contains(strings.Join(im.Warnings, "\n"), "3 samples of events that were read") {
 		t.Errorf("nothing is said of it: %q", im.Warnings)
 	}
 }
@@ -402,7 +402,7 @@ func TestUnknownRecords(t *testing.T) {
 		t.Errorf("%d samples, want 3", n)
 	}
 	all := strings.Join(im.Warnings, "\n")
-	for _, want := range []string{"1 of type 40, 1 of type 99, 1 of type 32769", "1 samples do not have the size"} {
+	for _, want := range []string{"1 of type 40, 1 of type 99, 1 of type 32769", "left out: 1 sample of another size"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in the warnings: %s", want, all)
 		}

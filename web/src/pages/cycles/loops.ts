@@ -108,7 +108,7 @@ export function describeLoop(l: LoopRow, info: LoopsInfo): string {
     `${plural(l.references, 'reference')} (${percent(l.references, info.references)})`,
     `${bytes(l.bytes)} on ${l.linesExact ? '' : 'about '}${plural(l.lines, 'cache line')}`,
     ...info.levels.flatMap((name, i) =>
-      l.misses[i] === undefined ? [] : [`${count(l.misses[i])} misses in ${name}, modelled`],
+      l.misses[i] === undefined ? [] : [`${plural(l.misses[i], 'miss', 'misses')} in ${name}, modelled`],
     ),
   ].join(' · ');
 }

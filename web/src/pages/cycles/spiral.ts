@@ -2,7 +2,7 @@
 // is time. Also the circle alone, on which members lie and the rest spirals out.
 import type { Dir, Point, Size } from '../../base/geometry';
 import { clamp } from '../../base/geometry';
-import { count } from '../../base/format';
+import { count, plural } from '../../base/format';
 import { circle, type Renderer, type Segment } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
 import type { CyclesClass, CyclesInfo, Reference } from '../../api/wire';
@@ -546,7 +546,7 @@ export class SpiralView implements KeptView<number> {
       name: `Reference ${count(t)}`,
       more: [
         `about turn ${count(turn)}`,
-        `${count(per)} windows a pixel of radius`,
+        `${plural(per, 'window')} a pixel of radius`,
         'zoom in to tell them apart',
       ].join(' · '),
     };
@@ -582,7 +582,7 @@ export class SpiralView implements KeptView<number> {
 
   summary(): string {
     const { class: k, info } = this.input;
-    return `${k.sentence}. ${count(info.windows)} windows of ${info.window} references.`;
+    return `${k.sentence}. ${plural(info.windows, 'window')} of ${info.window} references.`;
   }
 }
 

@@ -2,7 +2,7 @@
 // grey, passes as bands, and a ribbon of line colours.
 import type { Dir, Point, Rect, Size } from '../../base/geometry';
 import { clamp, stepIndex } from '../../base/geometry';
-import { count } from '../../base/format';
+import { count, plural } from '../../base/format';
 import { fit } from '../../base/text';
 import type { Renderer, Segment } from '../../base/renderer';
 import type { CyclesInfo } from '../../api/wire';
@@ -280,6 +280,6 @@ export class UnwrappedView implements KeptView<number> {
   }
 
   summary(): string {
-    return `Turns over ${count(this.input.info.windows)} references, ${this.input.drawing.strips.length} classes.`;
+    return `Turns over ${plural(this.input.info.windows, 'reference')}, ${this.input.drawing.strips.length} classes.`;
   }
 }

@@ -1,6 +1,6 @@
 // The misses of each line, beside the source.
 import type { MissLevel, MissRow, SourceText } from '../../api/wire';
-import { count } from '../../base/format';
+import { count, plural } from '../../base/format';
 import type { Code, CodeColumn } from '../../frame/code/code';
 
 interface Input {
@@ -41,7 +41,10 @@ export function missCode(of: Input): Code {
       const p = here.find((x) => x.line === line);
       const misses = levels.map((l, k) => `${count(p?.misses[k] ?? 0)} ${l.level} misses`);
       return (
-        p && { name: p.name, more: ['', `${count(p.references)} references`, ...misses].join(' · ').trim() }
+        p && {
+          name: p.name,
+          more: ['', `${plural(p.references, 'reference')}`, ...misses].join(' · ').trim(),
+        }
       );
     },
     summary: `${of.file}: misses beside each line`,

@@ -1,6 +1,6 @@
 // Misses by size of a fully associative cache: one curve answers every size. A
 // machine is marks on it; only a layout or a line size makes a second curve.
-import { change, count, percent, short, THIN } from '../../base/format';
+import { change, count, plural, percent, short, THIN } from '../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import { circle, polygon, type Path, type Renderer } from '../../base/renderer';
 import { linearTicks } from '../../base/scale';
@@ -466,7 +466,7 @@ export class CurveView implements KeptView<CurveMark> {
     const earlier = was === undefined ? '' : `; in A ${count(was)} (${change(was, total)})`;
     return {
       name: `Cache of ${sizeText(curve.sizes[m.at] ?? 0)}`,
-      more: `· LRU over ${now.levels[0]?.line_bytes ?? 64}-byte lines: ${count(total)} misses, ${percent(total, now.references)} of references${earlier}${band && band.name !== this.input.selection ? `; ${band.name} ${count(band.misses[m.at] ?? 0)}` : ''}${chosen}${saves}`,
+      more: `· LRU over ${now.levels[0]?.line_bytes ?? 64}-byte lines: ${plural(total, 'miss', 'misses')}, ${percent(total, now.references)} of references${earlier}${band && band.name !== this.input.selection ? `; ${band.name} ${count(band.misses[m.at] ?? 0)}` : ''}${chosen}${saves}`,
     };
   }
 

@@ -1,7 +1,7 @@
 // A structure to scale, as recorded and what if: one row a cache line, fill is
 // the share of the line's fetches in which a field was touched.
 import { inkOn } from '../../base/color';
-import { count, percent, THIN } from '../../base/format';
+import { count, plural, percent, THIN } from '../../base/format';
 import { contains, stepIndex, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { amountFill } from '../../base/scale';
@@ -95,7 +95,7 @@ export class LayoutView implements KeptView<number> {
     const more = rows.length - never - shown.length;
     const foot = [
       `${use.object} into L1: ${sizeText(use.moved)} moved, ${sizeText(use.used)} used (${percent(use.used, use.moved)})`,
-      ...(never > 0 ? [`${count(never)} lines never fetched`] : []),
+      ...(never > 0 ? [`${plural(never, 'line')} never fetched`] : []),
       ...(more > 0 ? [`${count(more)} more lines`] : []),
     ];
     this.texts.push({ text: foot.join(' · '), x, y: this.size.h - 10 });

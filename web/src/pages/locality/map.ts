@@ -1,7 +1,7 @@
 // Misses over time and addresses: a lane an object, and below them the lines met
 // lately. Shows walk, scatter and stream as shapes.
 import { mix, parseColor } from '../../base/color';
-import { count, short } from '../../base/format';
+import { count, plural, short } from '../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import { polygon, type Renderer } from '../../base/renderer';
 import { amountFill, linearTicks } from '../../base/scale';
@@ -281,12 +281,12 @@ export class MapView implements KeptView<MapMark> {
       const slice = lane.bytes / lane.rows;
       return {
         name: lane.object,
-        more: `· ${when}${name ? ` in ${name}` : ''} · bytes ${count(m.row * slice)} to ${count((m.row + 1) * slice)}: ${count(misses)} misses, ${count(sum)} in the whole object`,
+        more: `· ${when}${name ? ` in ${name}` : ''} · bytes ${count(m.row * slice)} to ${count((m.row + 1) * slice)}: ${plural(misses, 'miss', 'misses')}, ${count(sum)} in the whole object`,
       };
     }
     return {
       name: m.lane === -1 ? name || 'unknown function' : 'Set in use',
-      more: `· ${when} · ${count(map.set[m.column] ?? 0)} lines (${sizeText((map.set[m.column] ?? 0) * line)}) met in the last ${count(map.window)} references`,
+      more: `· ${when} · ${plural(map.set[m.column] ?? 0, 'line')} (${sizeText((map.set[m.column] ?? 0) * line)}) met in the last ${plural(map.window, 'reference')}`,
     };
   }
 
@@ -320,6 +320,6 @@ export class MapView implements KeptView<MapMark> {
   summary(): string {
     let most = 0;
     for (const n of this.input.map.set) most = Math.max(most, n);
-    return `${count(this.lanes.length)} objects over ${count(this.input.references)} references; at most ${count(most)} lines in use.`;
+    return `${plural(this.lanes.length, 'object')} over ${plural(this.input.references, 'reference')}; at most ${plural(most, 'line')} in use.`;
   }
 }

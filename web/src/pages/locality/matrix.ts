@@ -1,7 +1,7 @@
 // Who evicts whom: the row lost a line and missed it later, the column brought
 // the line that pushed it out. Beside it the misses by cause.
 import { inkOn } from '../../base/color';
-import { count, short } from '../../base/format';
+import { plural, short } from '../../base/format';
 import { clamp, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { amountFill } from '../../base/scale';
@@ -176,7 +176,7 @@ export class MatrixView implements KeptView<number> {
     const [lost, to] = this.pairOf(i);
     const n = this.input.evictions.lost[Math.floor(i / this.n)]?.[i % this.n] ?? 0;
     return {
-      name: `${lost} lost ${count(n)} lines to ${to}`,
+      name: `${lost} lost ${plural(n, 'line')} to ${to}`,
       more: `· and missed them again in ${this.input.level}`,
     };
   }

@@ -1,6 +1,6 @@
 // How many references come back after how many other lines: the histogram
 // behind the curve, on the same octaves, with first touches apart.
-import { count, percent, short } from '../../base/format';
+import { plural, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import type { MissCounts } from '../../api/wire';
@@ -73,7 +73,7 @@ export class ReuseView implements KeptView<number> {
   describe(i: number): Said {
     const n = this.all[i] ?? 0;
     const what = i === this.all.length - 1 ? 'First touches' : `Hit from ${this.label(i)} on`;
-    return { name: what, more: `· ${count(n)} references, ${percent(n, this.input.now.references)}` };
+    return { name: what, more: `· ${plural(n, 'reference')}, ${percent(n, this.input.now.references)}` };
   }
 
   wanted(): undefined {

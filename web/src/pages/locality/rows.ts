@@ -1,6 +1,6 @@
 // Ranked objects, fields, lines, functions, loops or threads: misses as bars, bytes used of a
 // fetched line, and distances of reuse as small histograms.
-import { change, count, percent, short } from '../../base/format';
+import { change, count, plural, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { fit } from '../../base/text';
@@ -284,7 +284,7 @@ export class RowsView implements KeptView<number> {
         : '';
     return {
       name: row.name,
-      more: `· ${count(row.references)} references · ${misses}${used} · ${count(row.first)} first touches`,
+      more: `· ${plural(row.references, 'reference')} · ${misses}${used} · ${plural(row.first, 'first touch', 'first touches')}`,
     };
   }
 
@@ -328,7 +328,7 @@ export class RowsView implements KeptView<number> {
     const top = this.ranked[0];
     const all = this.input.levels[this.input.by];
     return top && all
-      ? `${count(this.ranked.length)} rows; ${top.name} has ${percent(top.misses[this.input.by] ?? 0, all.misses)} of the ${all.level} misses.`
+      ? `${plural(this.ranked.length, 'row')}; ${top.name} has ${percent(top.misses[this.input.by] ?? 0, all.misses)} of the ${all.level} misses.`
       : 'Nothing was referenced.';
   }
 }

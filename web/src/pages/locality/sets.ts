@@ -1,6 +1,6 @@
 // The lines that one pass of an innermost loop puts into each set of a level:
 // above the dashed line they push each other out.
-import { count } from '../../base/format';
+import { count, plural } from '../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { fit } from '../../base/text';
@@ -56,7 +56,7 @@ export class SetsView implements KeptView<number> {
     const over = now.counts.filter((n) => n > now.ways).length;
     const text =
       over > 0
-        ? `References ${count(now.from)} to ${count(now.to)}, one pass${now.place ? ` of ${now.place}` : ''}, steps of ${count(stride)} B: ${count(over)} of ${count(now.counts.length)} sets hold more than ${now.ways} lines.`
+        ? `References ${count(now.from)} to ${count(now.to)}, one pass${now.place ? ` of ${now.place}` : ''}, steps of ${count(stride)} B: ${count(over)} of ${plural(now.counts.length, 'set')} hold more than ${now.ways} lines.`
         : 'Every pass fits its sets.';
     const foot = { size: 11 };
     r.text(fit(text, this.size.w - 74, foot, r.measure), 12, this.size.h - 9, {
@@ -73,7 +73,7 @@ export class SetsView implements KeptView<number> {
   private drawSide(r: Renderer, s: SetUse, then: boolean): void {
     const a = this.area(then);
     r.text(
-      `${then ? 'what if' : 'as recorded'}: ${count(s.lines)} lines in ${count(s.used)} of ${count(s.counts.length)} sets of ${this.input.level}`,
+      `${then ? 'what if' : 'as recorded'}: ${plural(s.lines, 'line')} in ${count(s.used)} of ${plural(s.counts.length, 'set')} of ${this.input.level}`,
       a.x,
       a.y - 15,
       {
@@ -127,7 +127,7 @@ export class SetsView implements KeptView<number> {
     const { now, then } = this.input;
     return {
       name: `Set ${i} of ${this.input.level}`,
-      more: `· ${count(now.counts[i] ?? 0)} lines of one pass in ${now.ways} ways${then ? `; what if ${count(then.counts[i] ?? 0)}` : ''}`,
+      more: `· ${plural(now.counts[i] ?? 0, 'line')} of one pass in ${now.ways} ways${then ? `; what if ${count(then.counts[i] ?? 0)}` : ''}`,
     };
   }
 
@@ -145,6 +145,8 @@ export class SetsView implements KeptView<number> {
 
   summary(): string {
     const { now } = this.input;
-    return now.why || `${count(now.lines)} lines in ${count(now.used)} of ${count(now.counts.length)} sets.`;
+    return (
+      now.why || `${plural(now.lines, 'line')} in ${count(now.used)} of ${plural(now.counts.length, 'set')}.`
+    );
   }
 }

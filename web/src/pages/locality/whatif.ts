@@ -1,6 +1,6 @@
 // Each level as recorded and what if: exact counts, and bars from what no
 // prefetcher can hide to every miss.
-import { change, count } from '../../base/format';
+import { change, count, plural } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import type { LocalityAnswer, MachineMisses, MissLevel } from '../../api/wire';
@@ -148,7 +148,7 @@ export class WhatIfView implements KeptView<number> {
         : '';
     return {
       name: `${l.level} ${sizeText(l.bytes)}, ${l.ways} ways`,
-      more: `· ${count(l.misses)} misses${WhatIfView.framed(l)}, ${count(l.misses - l.hidden)} with an ideal prefetcher, ${count(l.first)} first touches, ${count(l.misses - l.full)} conflict${
+      more: `· ${plural(l.misses, 'miss', 'misses')}${WhatIfView.framed(l)}, ${count(l.misses - l.hidden)} with an ideal prefetcher, ${plural(l.first, 'first touch', 'first touches')}, ${count(l.misses - l.full)} conflict${
         other
           ? ` · what if ${count(other.misses)}${spread}${WhatIfView.framed(other)}, ${count(other.misses - other.hidden)} with an ideal prefetcher`
           : ''
@@ -218,7 +218,7 @@ export class WhatIfView implements KeptView<number> {
     return now.levels
       .map(
         (l, i) =>
-          `${l.level} ${count(l.misses)} misses${then?.levels[i] ? `, what if ${count(then.levels[i].misses)}` : ''}`,
+          `${l.level} ${plural(l.misses, 'miss', 'misses')}${then?.levels[i] ? `, what if ${count(then.levels[i].misses)}` : ''}`,
       )
       .join('; ');
   }

@@ -1,5 +1,5 @@
 // Sizes, names and sentences of the locality page.
-import { change, count, percent, short, THIN } from '../../base/format';
+import { change, count, plural, percent, short, THIN } from '../../base/format';
 import type { Font, Measure } from '../../base/text';
 import type { Advice, LocalityAnswer, MissCounts, MissCurve } from '../../api/wire';
 
@@ -62,7 +62,10 @@ export function headline({ name, several }: Called, a: LocalityAnswer): Headline
         now.at_first <= now.first_above
           ? `${name} ${several ? 'fit' : 'fits'} ${size(l1.bytes)}`
           : `${name} ${is} never reused in time`,
-      more: [`${count(now.at_first)} misses, ${count(now.first_above)} of them first touches`, needs],
+      more: [
+        `${plural(now.at_first, 'miss', 'misses')}, ${count(now.first_above)} of them first touches`,
+        needs,
+      ],
     };
   return {
     head: `${name} ${is} reused from ${size(now.reused_from)} on`,
@@ -70,7 +73,7 @@ export function headline({ name, several }: Called, a: LocalityAnswer): Headline
       ...(then && then.reused_from > 0 && then.reused_from !== now.reused_from
         ? [`what if, from ${size(then.reused_from)}`]
         : []),
-      `${count(now.at_first)} misses below, ${count(now.first_above)} first touches above`,
+      `${plural(now.at_first, 'miss', 'misses')} below, ${plural(now.first_above, 'first touch', 'first touches')} above`,
       needs,
     ],
   };

@@ -1,5 +1,5 @@
 // Words for fields, cells and time.
-import { count, decimal, exact } from '../../base/format';
+import { count, plural, decimal, exact } from '../../base/format';
 import type { Clause, Selection, Term } from '../../state/selection';
 import type { MeshInfo, Mode, Separation } from '../../api/wire';
 import type { Vec } from './camera';
@@ -103,7 +103,7 @@ function takenAt(info: MeshInfo, mode: Mode): string {
 export function separation(s: Separation): string {
   const part = (share: number): string => `${decimal(100 * Math.max(0, share), 0)} %`;
   const own = s.subjects.map((p) => `${part(p.own)} with ${p.subject} alone (${p.variable})`);
-  return `Of the differences between ${count(s.cells)} cells go ${own.join(', ')}; ${part(s.common)} with several of these, which lie alike, and ${part(1 - s.together)} with none.`;
+  return `Of the differences between ${plural(s.cells, 'cell')} go ${own.join(', ')}; ${part(s.common)} with several of these, which lie alike, and ${part(1 - s.together)} with none.`;
 }
 
 /** Three numbers; undefined for anything else. */

@@ -2,7 +2,7 @@
 // that are operations, colours, the chain of a delay, and level of detail.
 import type { Dir, Point, Rect, Size } from '../../base/geometry';
 import { clamp, HIT_SLOP } from '../../base/geometry';
-import { count } from '../../base/format';
+import { plural } from '../../base/format';
 import type { Paint, Renderer } from '../../base/renderer';
 import { circle } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
@@ -622,9 +622,9 @@ export abstract class TimelineView implements KeptView<number> {
   protected shownText(): string {
     const { picture } = this.input;
     const shown = picture.ops
-      ? `${count(picture.ops.id.length)} operations`
-      : `${count(picture.lines.length)} lines of pixels, each the largest of its operations`;
-    return `${count(picture.rows)} rows; ${shown}; ${count(picture.sent)} messages`;
+      ? `${plural(picture.ops.id.length, 'operation')}`
+      : `${plural(picture.lines.length, 'line')} of pixels, each the largest of its operations`;
+    return `${plural(picture.rows, 'row')}; ${shown}; ${plural(picture.sent, 'message')}`;
   }
 
   abstract summary(): string;

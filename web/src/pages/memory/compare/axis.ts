@@ -2,7 +2,7 @@
 // difference below; of every metric A, B and B − A. Whether A, B or the difference
 // is shown, all have the same places and scales.
 import { barPaint, changeColor } from '../../../base/change';
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import type { Rect } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { amountScale, PALE, type AmountScale } from '../../../base/scale';
@@ -115,7 +115,7 @@ export class ChangeHistogramView extends HistogramView {
     const change = why ? `no difference: ${why}` : `B − A ${signed(nb - na, count)}${noise}`;
     return {
       name: this.layout.saySamples(m.bin).name,
-      more: `· A ${count(na)} samples · B ${count(nb)} · ${change}`,
+      more: `· A ${plural(na, 'sample')} · B ${count(nb)} · ${change}`,
     };
   }
 
@@ -139,7 +139,7 @@ export class ChangeHistogramView extends HistogramView {
     if (this.alone) return super.summary();
     const { answer, column } = this.input.axis;
     const { why } = this.input.before;
-    const end = why ? `no difference: ${why}` : `largest difference ${count(this.largest)} samples`;
+    const end = why ? `no difference: ${why}` : `largest difference ${plural(this.largest, 'sample')}`;
     return `Histogram of ${titleOf(column)} in A and B, ${count(answer.bins)} bins on one scale; ${end}`;
   }
 }
@@ -205,7 +205,7 @@ class ChangeStrip extends SideStrip {
       d === undefined ? 'too few samples to compare' : `B − A ${signed(d, (v) => metricSaid(v, unit))}`;
     return {
       name: `${this.title}, ${this.answer.axis} ${place}`,
-      more: `· A ${metricSaid(a?.value, unit)} of ${count(a?.samples ?? 0)} samples · B ${metricSaid(b.value, unit)} of ${count(b.samples)} · ${change}`,
+      more: `· A ${metricSaid(a?.value, unit)} of ${plural(a?.samples ?? 0, 'sample')} · B ${metricSaid(b.value, unit)} of ${count(b.samples)} · ${change}`,
       counted: b.samples,
     };
   }

@@ -1,7 +1,7 @@
 // Names of two runs: samples of A outlined and of B filled on one scale, then the
 // difference from a centre line.
 import { barPaint } from '../../../base/change';
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import type { Rect } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import type { Font } from '../../../base/text';
@@ -148,7 +148,7 @@ export class ChangeCategoriesView extends PairCategoriesView {
     const change = why ? `no difference: ${why}` : `B − A ${signed(b - a, count)}${noise}`;
     return {
       name: this.layout.saySamples(m.bin).name,
-      more: `· A ${count(a)} samples · B ${count(b)} · ${change}`,
+      more: `· A ${plural(a, 'sample')} · B ${count(b)} · ${change}`,
     };
   }
 
@@ -164,6 +164,6 @@ export class ChangeCategoriesView extends PairCategoriesView {
   override summary(): string {
     const { why } = this.input;
     const change = why ? `no difference: ${why}` : `B − A to ± ${count(this.end)}`;
-    return `${count(this.shown.length)} names of ${titleOf(this.input.axis.column)}: samples of A outlined, of B filled, one scale to ${count(this.most)}; ${change}`;
+    return `${plural(this.shown.length, 'name')} of ${titleOf(this.input.axis.column)}: samples of A outlined, of B filled, one scale to ${count(this.most)}; ${change}`;
   }
 }

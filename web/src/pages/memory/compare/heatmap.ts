@@ -3,7 +3,7 @@
 // where it is samples, and has no colour where it is a mean.
 import { changeColor } from '../../../base/change';
 import { mix } from '../../../base/color';
-import { count, decimal } from '../../../base/format';
+import { plural, decimal } from '../../../base/format';
 import { numberScale } from '../../../base/scale';
 import type { Theme } from '../../../base/theme';
 import { rampOf, type ViewLegend } from '../../../frame/legend';
@@ -127,6 +127,6 @@ export class ChangeHeatmapView extends HeatmapView {
 
   override summary(): string {
     const over = this.input.parts ? 'parts of each run' : this.input.time.name;
-    return `Heat map of ${this.unit}, over ${over} and ${count(this.input.grid.rows.length)} rows of ${this.input.by.name}; to ± ${this.say(this.end)}, cells within noise pale`;
+    return `Heat map of ${this.unit}, over ${over} and ${plural(this.input.grid.rows.length, 'row')} of ${this.input.by.name}; to ± ${this.say(this.end)}, cells within noise pale`;
   }
 }

@@ -1,7 +1,7 @@
 // Two runs of different machines: the picture of each beside that of the other.
 // Their resources have no partners, so there is no difference to show; a ring of
 // one kind has one scale in both.
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -91,7 +91,7 @@ export class MachinesView implements KeptView<ResourceMark> {
     this.machines.forEach((m, side) => {
       const box = m.size;
       const x = GAP + side * (box.w + GAP) + box.w / 2;
-      const text = `${side === 0 ? 'A' : 'B'} · ${count(m.total())} samples`;
+      const text = `${side === 0 ? 'A' : 'B'} · ${plural(m.total(), 'sample')}`;
       r.text(fit(text, box.w, NAME, r.measure), x, HEAD / 2, {
         font: NAME,
         fill: theme.text,

@@ -2,7 +2,7 @@
 // cells say what B has more or less of, each run scaled to 100 000 samples.
 import { barPaint } from '../../../base/change';
 import { mix, parseColor } from '../../../base/color';
-import { count } from '../../../base/format';
+import { count, plural } from '../../../base/format';
 import type { Renderer, Strokes } from '../../../base/renderer';
 import type { Theme } from '../../../base/theme';
 import { HOVERED, SELECTED, type PairAnswer } from '../../../api/decode';
@@ -256,12 +256,12 @@ export class ChangeParallelView extends ParallelView {
     if (sides.why)
       return {
         name: plain.name,
-        more: `· A ${count(a)} samples · B ${count(b)} · no difference: ${sides.why}`,
+        more: `· A ${plural(a, 'sample')} · B ${count(b)} · no difference: ${sides.why}`,
       };
     const d = this.change(a, b);
     const noise = beyondNoise(a, b, this.chance) ? '' : ' · within noise';
     const each = `B − A ${signed(Math.round(d), (v) => count(v))} of each ${count(EACH)}${noise}`;
-    return { name: plain.name, more: `· A ${count(a)} samples · B ${count(b)} · ${each}` };
+    return { name: plain.name, more: `· A ${plural(a, 'sample')} · B ${count(b)} · ${each}` };
   }
 
   override rows(): Table {
@@ -282,7 +282,7 @@ export class ChangeParallelView extends ParallelView {
 
   override summary(): string {
     const titles = this.input.axes.map((a) => titleOf(a.column)).join(', ');
-    return `Parallel coordinates of ${titles}: B − A, each run scaled to ${count(EACH)} samples; largest change of a cell ${count(Math.round(this.top1))}`;
+    return `Parallel coordinates of ${titles}: B − A, each run scaled to ${plural(EACH, 'sample')}; largest change of a cell ${count(Math.round(this.top1))}`;
   }
 }
 

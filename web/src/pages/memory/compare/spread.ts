@@ -1,6 +1,6 @@
 // Groups of two runs with their levels and latencies: A above, B below, and the
 // change that the server has judged.
-import { count, DASH, roughly } from '../../../base/format';
+import { count, plural, DASH, roughly } from '../../../base/format';
 import type { Point, Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import type { Compared, ComparedRow, Spread, Spreads } from '../../../api/wire';
@@ -69,7 +69,7 @@ function judged(metric: Metric): ListColumn<SpreadRow>[] {
     right: true,
     text: (r) => (r.compared ? writeValue(amount(r, of, metric), metric) : DASH),
     exact: (r) => (r.compared ? String(amount(r, of, metric) ?? '') : ''),
-    title: (r) => `${count(samplesOf(r, of) ?? 0)} samples`,
+    title: (r) => `${plural(samplesOf(r, of) ?? 0, 'sample')}`,
   });
   const ratio = (head: 'low' | 'high'): ListColumn<SpreadRow> => ({
     head,

@@ -2,7 +2,7 @@
 // costs in B, on a symmetric scale for each ring.
 import { changeBar, changeColor } from '../../../base/change';
 import { mix } from '../../../base/color';
-import { count, mean as formatMean, short } from '../../../base/format';
+import { count, plural, mean as formatMean, short } from '../../../base/format';
 import { clamp, type Rect } from '../../../base/geometry';
 import type { Path, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -183,7 +183,7 @@ export class ChangeTopologyView extends TopologyView {
     const unit = this.input.metric === 'samples' ? '' : ` ${this.input.unit}`;
     const change = a > 0 ? ` (${signed((100 * (b - a)) / a, (v) => v.toFixed(1))} %)` : '';
     const parts = [
-      `A ${count(na!)} samples, ${this.write(a)}${unit}`,
+      `A ${plural(na!, 'sample')}, ${this.write(a)}${unit}`,
       `B ${count(nb!)}, ${this.write(b)}`,
       `B − A ${signed(b - a, (v) => this.write(v))}${change}`,
     ];
