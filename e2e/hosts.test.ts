@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isobath, ROOT, samples } from './harness';
-import { counted, everything, find, quiet, whereOf } from './page';
+import { counted, everything, find, linkOf, quiet, whereOf } from './page';
 import { show } from './suite';
 
 const HOSTS = 256;
@@ -53,6 +53,27 @@ describe('a run of many hosts', () => {
     expect(names.toSorted()).toEqual(ODD);
     const printed = isobath('topology', run).matchAll(/^├ (node\d+)/gm);
     expect(names).toEqual([...printed].map((m) => m[1]));
+  });
+
+  it('has the hosts as an axis as any other', async () => {
+    await page.keyboard.press('Control+KeyK');
+    await page.keyboard.type('histogram of host');
+    await page.locator('#command-list[data-about="histogram of host"][data-complete="true"]').waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await linkOf(page)).get('bottom')).toBe('category');
+    await page.getByRole('application', { name: 'Categories' }).focus();
+    await quiet(page);
+    await page.keyboard.press('t');
+    const table = page.getByRole('dialog');
+    await table.getByText(`${HOSTS} rows`).waitFor();
+    const third = table.locator('tbody tr').filter({ hasText: 'node0002' }).locator('td, th');
+    expect((await third.allTextContents()).map((x) => x.trim())).toEqual([
+      'node0002',
+      `${EACH}`,
+      `${EACH}`,
+      '0',
+    ]);
+    await page.keyboard.press('Escape');
   });
 
   it('selects one by its picture as any other resource', async () => {
