@@ -40,7 +40,7 @@ func printedBy(t *testing.T, command string) string {
 // and compares the counts with the cases.
 func TestJUnitSchema(t *testing.T) {
 	test.NoRaces(t, verbsOneByOne)
-	for _, command := range []string{"report demo --format junit", "insights demo --format junit", "diff demo demo:fixed --junit -", "steps demo:messages --format junit", "advise demo:locality --machine classic --format junit"} {
+	for _, command := range []string{"report demo --format junit", "insights demo --format junit", "diff demo demo:fixed --junit -", "steps demo:messages --format junit", "advise demo:locality --machine classic --kind interchange --format junit"} {
 		t.Run(command, func(t *testing.T) {
 			text := printedBy(t, command)
 			if wrong := checkedByXmllint(t, text); wrong != "" {
@@ -80,7 +80,7 @@ func TestJUnitSchema(t *testing.T) {
 func TestGitHubCommands(t *testing.T) {
 	test.NoRaces(t, verbsOneByOne)
 	form := regexp.MustCompile(`^::(error|warning|notice) ((file=[^,:\s]+,line=[1-9]\d*,)?title=[^,:]+)::([^%]|%25|%0A|%0D)+$`)
-	for _, command := range []string{"report demo --format github", "insights demo --format github", "diff demo demo:fixed --format github", "steps demo:messages --format github", "advise demo:locality --machine classic --format github"} {
+	for _, command := range []string{"report demo --format github", "insights demo --format github", "diff demo demo:fixed --format github", "steps demo:messages --format github", "advise demo:locality --machine classic --kind interchange --format github"} {
 		lines, placed := strings.Split(strings.TrimSuffix(printedBy(t, command), "\n"), "\n"), 0
 		for _, line := range lines {
 			if !form.MatchString(line) {

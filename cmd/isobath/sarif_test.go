@@ -56,7 +56,7 @@ func TestSARIFSchema(t *testing.T) {
 	s := sarifSchema(t)
 	for _, args := range []string{
 		"report demo --format sarif", "insights demo --format sarif", "diff demo demo:fixed --format sarif", "diff demo demo:fixed --sarif -",
-		"steps demo:messages --format sarif", "advise demo:locality --machine classic --format sarif",
+		"steps demo:messages --format sarif", "advise demo:locality --machine classic --kind interchange --format sarif",
 	} {
 		t.Run(args, func(t *testing.T) {
 			out := printedBy(t, args)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
 )
 
@@ -41,6 +42,7 @@ func (r *threeLoops) Read(dst []refs.Ref) (int, error) {
 // What a trace in files tells is what it tells in memory. It has more references
 // than are looked at in one part.
 func TestFilesChangeNothing(t *testing.T) {
+	test.NoRaces(t, "TestLoadIntoFilesIsCancelled has the files, the others the loops")
 	const records = 2*partLength + 12345
 	for _, symbol := range []Symbol{PC, CacheLine} {
 		t.Run(symbol.String(), func(t *testing.T) {

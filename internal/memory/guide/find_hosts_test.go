@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -14,6 +15,7 @@ import (
 // TestLikeHosts draws runs whose hosts differ by chance alone, some mostly because
 // of few samples, and counts those in which a host is named.
 func TestLikeHosts(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	const measures = 6
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct{ hosts, runs int }{{4, 8000}, {8, 8000}, {32, 2000}, {256, 250}} {
@@ -93,6 +95,7 @@ func drawnFor(t *testing.T, hosts, each int, take func(host int, level string, r
 // TestOddHosts plants two hosts: one whose accesses take longer, and one that goes
 // to memory more often.
 func TestOddHosts(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	always := func(int, string, *rand.Rand) bool { return true }
 	same := func(int) float64 { return 1 }
 	if found := insights(t, clustered(t, 32, 1500, always, same)); rank(found, "odd-host") > 0 {
@@ -127,6 +130,7 @@ func TestOddHosts(t *testing.T) {
 // TestOddHostOfFew plants one host of six that is three times as slow: so few hosts
 // say little of their spread, and the other five still say enough.
 func TestOddHostOfFew(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	always := func(int, string, *rand.Rand) bool { return true }
 	for _, hosts := range []int{6, 9, 12} {
 		found := insights(t, clustered(t, hosts, 1500, always, func(host int) float64 {

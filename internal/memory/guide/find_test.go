@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -36,6 +37,7 @@ func edited(t *testing.T, from *table.Table, name string, change func(c *table.C
 // TestScatteredElements deals the elements of all objects to the two packages in
 // several ways; only chunks that alternate are scattered.
 func TestScatteredElements(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	r, err := demo.Uniform(30000, 7)
 	if err != nil {
 		t.Fatal(err)

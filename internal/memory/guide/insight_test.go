@@ -13,6 +13,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -133,10 +134,14 @@ func inTopFive(t *testing.T, found []Insight, expected [][]string, others ...str
 	}
 }
 
+// oneStory is why the race detector is not asked about every story.
+const oneStory = "TestStencilStory and the real data go through the same goroutines"
+
 // TestFirstTouchStory: the demo program fills its arrays with one thread, which
 // places them all on one node; the numbers of the sentence are counted again
 // from the rows.
 func TestFirstTouchStory(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	r, err := demo.Open()
 	g := opened(t, r, err)
 	found := insights(t, g)
@@ -240,6 +245,7 @@ func made(t *testing.T, make func() (*demo.Run, error)) *Guide {
 }
 
 func TestLookupStory(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	g := made(t, lookupRun)
 	found := insights(t, g)
 	inTopFive(t, found, [][]string{
@@ -267,6 +273,7 @@ func TestLookupStory(t *testing.T) {
 }
 
 func TestNoiseGivesNoInsight(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	seeds := []uint64{125} // once gave a window of dear samples at 700
 	more := uint64(12)
 	if testing.Short() {
@@ -340,6 +347,7 @@ func TestInsightsWithin(t *testing.T) {
 // Samples of threads that wait, and those in the kernel, are told as such, and no
 // finding about memory rests on them.
 func TestIdleIsLeftOut(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	for _, tt := range []struct {
 		column, value, kind, text string
 		all                       bool // of the samples

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -74,6 +75,7 @@ func planted(t *testing.T, from *table.Table, seed uint64) *table.Table {
 // TestCostIsCountedOnce recomputes from plain rows what each finding has of the run's
 // cost that none above it has.
 func TestCostIsCountedOnce(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	joins := 0
 	for name, g := range storied(t) {
 		t.Run(name, func(t *testing.T) {
@@ -155,6 +157,7 @@ func claimedSlowly(t *testing.T, g *Guide, in *Insight) []int {
 
 // TestStoriesAreApart: no two findings that lead stories share most of what they could.
 func TestStoriesAreApart(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	for name, g := range storied(t) {
 		t.Run(name, func(t *testing.T) {
 			found := insights(t, g)
@@ -196,6 +199,7 @@ func TestStoriesAreApart(t *testing.T) {
 // TestHotObjectStory: an object whose samples are dear shows as object, and its lines;
 // that is one cost.
 func TestHotObjectStory(t *testing.T) {
+	test.NoRaces(t, oneStory)
 	found := insights(t, lulesh(t))
 	at := rank(found, "hot-object", "the same samples show as line LULESH_OMP.cc:2035 (30.0 % of the latency in common)")
 	if at == 0 {

@@ -152,7 +152,7 @@ func TestDamaged(t *testing.T) {
 			large := size(t, dir, list) > 300_000
 			out := layout(t, dir, list)
 			rng := rand.New(rand.NewPCG(uint64(len(name)), 7))
-			cuts := 50
+			cuts := 20
 			if testing.Short() {
 				cuts = 5
 			}

@@ -171,6 +171,9 @@ func sameEntries(t *testing.T, a, b *Causes, perm []int) {
 	}
 }
 
+// sameReplay is why the race detector is not asked about every replay.
+const sameReplay = "TestSameWithAnyGoroutines asks as many as there are"
+
 // TestSameWithAnyGoroutines: one processor or many, the report is the same.
 func TestSameWithAnyGoroutines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "program.otf2")

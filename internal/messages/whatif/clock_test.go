@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
@@ -108,6 +109,7 @@ func (g *Graph) checkContradicted(t *testing.T) {
 }
 
 func TestRepairSharedClocks(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	for _, path := range sharedTraces(t) {
 		g := build(t, path)
 		g.checkContradicted(t)

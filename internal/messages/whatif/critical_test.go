@@ -3,6 +3,7 @@ package whatif
 import (
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
@@ -35,6 +36,7 @@ func TestCriticalPath(t *testing.T) {
 // TestCriticalPathIsTheRun: its parts add up to the run time, and it holds no more
 // computation than all processes together have.
 func TestCriticalPathIsTheRun(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	for _, path := range sharedTraces(t) {
 		g := build(t, path)
 		if g.Negative > 0 || g.Lines() == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
@@ -26,6 +27,7 @@ var noises = map[string]func(*rand.Rand) float64{
 // TestDelayInNoise holds that one delay is told by itself, with its rank and its
 // amount, where every rank is disturbed all the time.
 func TestDelayInNoise(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	const delay = 16.0 // ms
 	for name, noise := range noises {
 		for _, size := range []struct {
@@ -98,6 +100,7 @@ func TestDelayAmongTrifles(t *testing.T) {
 // entry of its own where all ranks are disturbed by about as much in sum: it is
 // not told as a part of what disturbs everyone.
 func TestSlowRankInNoise(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	for name, noise := range noises {
 		for seed := range uint64(3) {
 			for _, late := range [][]int{{int(seed)*5 + 1}, {2, 9}} {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
@@ -115,6 +116,7 @@ func checkProperties(t *testing.T, g *Graph, seed uint64) {
 // TestSimulatorIsPredicted: the simulated machine runs a program with and
 // without a delay; the replay of the first without the delay is the second.
 func TestSimulatorIsPredicted(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	wrong := 0
 	for seed := range uint64(40) {
 		n := 3 + int(seed%5)
@@ -178,6 +180,7 @@ func claims(t *testing.T, name string, c *Causes) {
 }
 
 func TestNoEntryClaimsMoreThanItLasted(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	for _, path := range sharedTraces(t) {
 		claims(t, path, ranked(t, build(t, path)))
 	}

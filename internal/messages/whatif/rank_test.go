@@ -122,6 +122,7 @@ func abs(x float64) float64 { return max(x, -x) }
 
 // TestRoomEqualsReplay shrinks random single edges.
 func TestRoomEqualsReplay(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	for _, path := range sharedTraces(t) {
 		g := build(t, path)
 		if g.Len() > 50_000 || g.Len() == 0 {

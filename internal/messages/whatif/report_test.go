@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
@@ -88,6 +89,7 @@ func contradicts(c *Causes, r *ReportGain) string {
 
 // TestEntriesDoNotContradictThemselves looks at every entry of every trace.
 func TestEntriesDoNotContradictThemselves(t *testing.T) {
+	test.NoRaces(t, sameReplay)
 	check := func(name string, g *Graph) {
 		c := ranked(t, g)
 		r := c.Report(50, g.Clocks())

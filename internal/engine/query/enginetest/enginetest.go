@@ -19,11 +19,11 @@ import (
 // Run checks an engine against the plain evaluator. make builds the engine for
 // some data; it may keep it in use until the end of the test.
 func Run(t *testing.T, make func(t *testing.T, d query.Data) query.Engine) {
-	for _, rows := range []int{0, 1, 2, 63, 64, 65, 1000, 5000, 70_000, 200_000} {
+	for _, rows := range []int{0, 1, 2, 63, 64, 65, 1000, 5000, 70_000, 140_000} {
 		// The plain evaluator is slow.
 		seeds, rounds := min(12, 1+100_000/uint64(rows+1)), 12
-		if rows > 100_000 {
-			rounds = 4
+		if rows > 10_000 {
+			rounds = 280_000 / rows
 		}
 		if testing.Short() {
 			seeds, rounds = min(2, seeds), min(4, rounds)
