@@ -40,12 +40,12 @@ func Variance(values []float64) float64 {
 }
 
 // Ranks gives each value its place among all, from 1; equal values share the
-// mean of theirs.
+// mean of theirs. NaN, which is not equal to itself, comes first.
 func Ranks(values []float64) []float64 {
 	order := sorted(values)
 	ranks := make([]float64, len(values))
 	for i := 0; i < len(order); {
-		j := i
+		j := i + 1
 		for j < len(order) && values[order[j]] == values[order[i]] {
 			j++
 		}

@@ -57,6 +57,9 @@ func TestOrder(t *testing.T) {
 	if got := Ranks(v); !slices.Equal(got, []float64{4, 1, 2.5, 2.5}) {
 		t.Errorf("ranks %v", got)
 	}
+	if got := Ranks([]float64{3, math.NaN(), 2}); !slices.Equal(got, []float64{3, 1, 2}) {
+		t.Errorf("ranks beside NaN %v", got)
+	}
 	near(t, "variance", Variance(v), 8./3, 1e-12)
 	near(t, "correlation", Correlation([]float64{1, 2, 3}, []float64{2, 4, 5}), 3/math.Sqrt(2*14./3), 1e-12)
 	if Correlation([]float64{1, 1}, []float64{2, 4}) != 0 {

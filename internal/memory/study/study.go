@@ -316,6 +316,9 @@ func series(rows []*Row, metric string, baseline map[*Row]*Row) (x []float64, of
 			}
 			y -= math.Log(*base)
 		}
+		if y-y != 0 { // an endless value, or a ratio of two
+			continue
+		}
 		x, of = append(x, y), append(of, r)
 	}
 	return x, of

@@ -3,6 +3,7 @@ package study
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -88,6 +89,24 @@ func TestLook(t *testing.T) {
 	against := rowsOf(40, func(i int, r *Row) { *r = *rows[i] })
 	if s, err = Look(rows, Options{Order: InOrder, Against: against}); err != nil || len(s.Changes) != 0 {
 		t.Errorf("against itself: %+v, %v", s.Changes, err)
+	}
+}
+
+// TestLookAtEndlessValues: runs whose metric is no number are left out of a series;
+// the ratio of two endless ones is none either.
+func TestLookAtEndlessValues(t *testing.T) {
+	of := func(i int) float64 {
+		if i%9 == 4 {
+			return math.Inf(1)
+		}
+		return 100 + 30*float64(i/20) + float64(i%3)
+	}
+	rows := rowsOf(40, func(i int, r *Row) { r.Set("cpu", of(i), nil) })
+	for _, against := range [][]*Row{nil, rowsOf(40, func(i int, r *Row) { r.Set("cpu", of(i%20), nil) })} {
+		s, err := Look(rows, Options{Order: InOrder, Against: against})
+		if err != nil || len(s.Changes) != 1 || s.Changes[0].After != "run-020" || !(s.Changes[0].Low > .25 && s.Changes[0].High < .35) {
+			t.Errorf("%+v, %v", s.Changes, err)
+		}
 	}
 }
 
