@@ -16,6 +16,8 @@ import (
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/base/scratch"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // shownDemos are the examples that the page opens without files, by the page they
@@ -182,6 +184,9 @@ type examplesKey struct{}
 func nameOf(ctx context.Context, path string) string {
 	if e, _ := ctx.Value(examplesKey{}).(*examples); e != nil && e.words[path] != "" {
 		return e.words[path]
+	}
+	if path == formats.Stdin {
+		return foreign.StdinName
 	}
 	return path
 }

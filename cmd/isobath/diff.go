@@ -28,6 +28,7 @@ import (
 type diffFlags struct {
 	imports      importFlags
 	by, where    string
+	byGiven      bool // --by is no default
 	metric       string
 	top          int
 	asJSON       bool
@@ -152,6 +153,7 @@ func (f *diffFlags) run(cmd *cobra.Command, a, b []string) error {
 	if err := f.forms.check(f.asJSON); err != nil {
 		return err
 	}
+	f.byGiven = cmd.Flags().Changed("by")
 	c, err := f.compare(cmd.Context(), a, b)
 	if err != nil {
 		if errors.As(err, new(*query.AskError)) {
@@ -224,6 +226,9 @@ func (f *diffFlags) write(cmd *cobra.Command, c *compare.Comparison) error {
 
 // compare opens the runs and compares them.
 func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Comparison, error) {
+	if err := stdinOnce(slices.Concat(a, b, f.noise)); err != nil {
+		return nil, err
+	}
 	opened := &openedSides{flags: &f.imports, where: f.where}
 	defer opened.close()
 	runsA, err := opened.open(ctx, a)
@@ -261,7 +266,11 @@ func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Compar
 	if len(runsA) == 0 || len(runsB) == 0 {
 		return nil, fmt.Errorf("no pair has samples on both sides: %s", strings.Join(left, "; "))
 	}
-	if opt.Questions, err = f.questions(runsA[0].Table, runsB[0].Table); err != nil {
+	all := slices.Concat(runsA, runsB)
+	if note := f.grouping(all); note != "" {
+		left = append(left, note)
+	}
+	if opt.Questions, err = f.questions(runsA[0].Table, runsB[0].Table, compare.Shared(all)); err != nil {
 		return nil, err
 	}
 	c, err := compare.Runs(ctx, runsA, runsB, opt)
@@ -295,17 +304,38 @@ func withSamples(a, b []compare.Run) (keptA, keptB []compare.Run, left []string)
 	return keptA, keptB, left
 }
 
+// grouping lets a comparison that was asked for no column go by the best one that every
+// run has, and says so where that is no line.
+func (f *diffFlags) grouping(all []compare.Run) (note string) {
+	lacking := func(column string) int {
+		return slices.IndexFunc(all, func(r compare.Run) bool { return samples.Usable(r.Table, column) == nil })
+	}
+	without := lacking(samples.Line)
+	if f.byGiven || without < 0 {
+		return ""
+	}
+	for _, column := range []string{samples.Function, samples.Symbol, samples.CPU} {
+		if lacking(column) < 0 {
+			f.by = column
+			return fmt.Sprintf("%s has no source lines: compared by %s", all[without].Name, column)
+		}
+	}
+	return ""
+}
+
 // questions are the table that is shown, and those that a gate looks at beside
 // it.
-func (f *diffFlags) questions(a, b *table.Table) ([]compare.Question, error) {
+func (f *diffFlags) questions(a, b *table.Table, shared []string) ([]compare.Question, error) {
 	ask := func(by string, metric compare.Metric) (compare.Question, error) {
-		columns, err := groupColumns(a, by)
-		if err != nil {
-			return compare.Question{}, fmt.Errorf("A: %w", err)
-		}
-		inB, err := groupColumns(b, by)
-		if err != nil {
-			return compare.Question{}, fmt.Errorf("B: %w", err)
+		columns, errA := groupColumns(a, by)
+		inB, errB := groupColumns(b, by)
+		switch {
+		case errA != nil && errB != nil:
+			return compare.Question{}, fmt.Errorf("A: %w", errA)
+		case errA != nil:
+			return compare.Question{}, fmt.Errorf("A: %w; both sides have %s", errA, strings.Join(shared, ", "))
+		case errB != nil:
+			return compare.Question{}, fmt.Errorf("B: %w; both sides have %s", errB, strings.Join(shared, ", "))
 		}
 		if len(columns) != len(inB) {
 			return compare.Question{}, usagef("--by %s: only one of the two runs has the file of a line; compare by another column", by)

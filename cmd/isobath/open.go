@@ -59,14 +59,22 @@ func withStdin(cmd *cobra.Command, files []string) (out []string, remove func(),
 	if at < 0 {
 		return files, func() {}, nil
 	}
-	out = slices.Clone(files)
-	if slices.Contains(out[at+1:], formats.Stdin) {
-		return nil, nil, usagef("standard input (-) can be read only once")
+	if err := stdinOnce(files); err != nil {
+		return nil, nil, err
 	}
+	out = slices.Clone(files)
 	if out[at], remove, err = dataset.Spool(cmd.Context(), cmd.InOrStdin()); err != nil {
 		return nil, nil, err
 	}
 	return out, remove, nil
+}
+
+// stdinOnce refuses to read standard input for two files.
+func stdinOnce(files []string) error {
+	if at := slices.Index(files, formats.Stdin); at >= 0 && slices.Contains(files[at+1:], formats.Stdin) {
+		return usagef("standard input (-) can be read only once")
+	}
+	return nil
 }
 
 // absolute makes paths that stay right wherever the server looks from, and says

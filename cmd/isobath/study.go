@@ -23,6 +23,7 @@ import (
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/memory/compare"
 	"github.com/isobath/isobath/internal/memory/study"
 )
@@ -98,6 +99,9 @@ func (f *studyFlags) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		rows = tableRows(given, named)
 	} else {
+		if err := stdinOnce(slices.Concat(args, f.against)); err != nil {
+			return err
+		}
 		if rows, err = f.rows(cmd.Context(), args); err != nil {
 			return err
 		}
@@ -248,6 +252,9 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 	}
 	defer s.Close()
 	r := &study.Row{Name: strings.TrimSuffix(dataset.Name(path), run.Suffix), Path: nameOf(ctx, path), Manifest: &s.Run.Manifest}
+	if path == formats.Stdin { // which a page could not open again
+		r.Name, r.Path = nameOf(ctx, path), ""
+	}
 	one := sides.Run(nameOf(ctx, path), s, nil)
 	columns, err := f.groups(s.Table)
 	if err != nil {

@@ -144,7 +144,7 @@ func (f *fitting) columns(all, a, b []Run, q *Question, opt *Options) error {
 		}
 		for _, r := range all {
 			if samples.Usable(r.Table, name) == nil {
-				return query.Refuse("--by %s: %s has no such column; both sides have %s", name, r.Name, strings.Join(shared(all), ", "))
+				return query.Refuse("--by %s: %s has no such column; both sides have %s", name, r.Name, strings.Join(Shared(all), ", "))
 			}
 		}
 		if err := f.alike(a, b, name, opt); err != nil {
@@ -154,8 +154,8 @@ func (f *fitting) columns(all, a, b []Run, q *Question, opt *Options) error {
 	return nil
 }
 
-// shared are the columns that all runs have and that compare.
-func shared(all []Run) []string {
+// Shared are the columns that all runs have and that compare.
+func Shared(all []Run) []string {
 	var out []string
 	for _, c := range all[0].Table.Columns() {
 		if slices.Contains(incomparable, c.Name) || c.Provenance == table.Absent {
