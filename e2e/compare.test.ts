@@ -426,8 +426,26 @@ describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
     await page.keyboard.press('Shift+D');
     await said(/side by side/);
   });
+});
 
-  it('show A and B of levels of two models and of addresses, and no difference', async () => {
+// Levels of two models; of a model and of nothing; and the other way round.
+describe.skipIf(!RUNS).each([
+  ['model', 'node'],
+  ['model', 'a'],
+  ['a', 'model'],
+])('levels of %s and %s, modelled apart', (...names) => {
+  let page: Page;
+  show(
+    {
+      serve: () => ['open', ...names.map((n) => `${RUNS}/stencil-${n}.isobath`)],
+      ready: (p) => p.getByRole('radio', { name: 'Difference' }).waitFor(),
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('are shown for A and B, as addresses are, and never subtracted', async () => {
     const axes = await page.evaluate(() => location.hash);
     await page.evaluate((h) => (location.hash = `${h}&axes=function,level,addr`), axes);
     const dialog = page.getByRole('dialog');

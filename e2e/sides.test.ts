@@ -97,7 +97,7 @@ const OF_A_RUN =
   /^(Insights|What changed)\b|^Axes: \d+\.\d \S+px$|^Top offenders: [≈<]?\s?[\d.\s]+ \S+px$|^Axes, [≈<]?\s?[\d.\s]+$|^Statistics: [≈<]?\s?\d[\d.\s]*( ?[kM%])? 12px$/u;
 // Ranked by the change; numbers beside other numbers, and what has another room for them.
 const OF_A_CHANGE =
-  /^(Insights|What changed)\b|^Top offenders: (?!data object|line in)|^Statistics: [≈<]?\s?\d[^p]* 12px$|^Axes: [\d.\s]+( \S+)? \S+px$/u;
+  /^(Insights|What changed)\b|^Top offenders: (?!data object|line in)|^Statistics: [≈<]?\s?\d[^p]* 12px$/u;
 
 // What code used a cache line is told of the run, as its samples are; the row is its object's.
 const CODE_OF_A_LINE = /^Axes, [^\s:]+:\d+(, [^\s:]+:\d+)*$/u;
