@@ -25,6 +25,7 @@ const (
 	maxCells       = 600_000 // of all gaps
 	visitsPerLine  = 64
 	alikeLines     = .6 // Dice's coefficient of the words of a modified line
+	alikeAlone     = .4 // of one that alone lies between the same neighbours
 )
 
 // file is a source file made ready to be matched.
@@ -76,8 +77,9 @@ func matchFiles(a, b *file, functions [][2]int) *matching {
 		span(f.from, f.to, inB)
 	}
 	m.match(outside(inA), outside(inB))
-	m.between(a.away, b.away)
+	m.between(rising(m.pairs()), a.away, b.away)
 	m.moved(a.away, b.away)
+	m.between(m.pairs(), a.away, b.away)
 	return m
 }
 
@@ -104,29 +106,65 @@ func upTo(n int) []int {
 	return out
 }
 
-// between matches what is left between neighbouring pairs, wherever functions
-// begin and end: braces may be unbalanced, functions without a partner.
-func (m *matching) between(awayA, awayB []bool) {
-	var pairs [][2]int
+// pairs are the numbers of lines that have a partner, by those of a.
+func (m *matching) pairs() [][2]int {
+	var out [][2]int
 	for i, j := range m.toB {
 		if j >= 0 {
-			pairs = append(pairs, [2]int{i, j})
+			out = append(out, [2]int{i, j})
 		}
 	}
-	left := func(partner []int, away []bool, from, to int) []int {
-		var out []int
-		for i := from; i < to; i++ {
-			if partner[i] < 0 && !away[i] {
-				out = append(out, i)
-			}
+	return out
+}
+
+// between matches what is left between neighbouring pairs that come in one order,
+// wherever functions begin and end: braces may be unbalanced, functions without a
+// partner, code moved.
+func (m *matching) between(pairs [][2]int, awayA, awayB []bool) {
+	from := [2]int{-1, -1}
+	for _, to := range append(pairs, [2]int{len(m.a), len(m.b)}) {
+		if from[1] < to[1] {
+			a, b := without(m.toB, awayA, from[0]+1, to[0]), without(m.toA, awayB, from[1]+1, to[1])
+			m.match(a, b)
+			m.lone(a, b, to[1]-from[1]-1)
 		}
-		return out
+		from = to
 	}
-	fromA, fromB := 0, 0
-	for _, p := range append(rising(pairs), [2]int{len(m.a), len(m.b)}) {
-		m.match(left(m.toB, awayA, fromA, p[0]), left(m.toA, awayB, fromB, p[1]))
-		fromA, fromB = p[0]+1, p[1]+1
+}
+
+// without are the lines from from to to that have no partner.
+func without(partner []int, away []bool, from, to int) []int {
+	var out []int
+	for i := from; i < to; i++ {
+		if partner[i] < 0 && !away[i] {
+			out = append(out, i)
+		}
 	}
+	return out
+}
+
+// lone pairs the only line that is left between two neighbours with the only one
+// between their partners: its place speaks for it, so fewer words need to. Of inAll
+// lines that lie there in b none may belong elsewhere.
+func (m *matching) lone(a, b []int, inAll int) {
+	if len(b) < inAll {
+		return
+	}
+	a, b = only(a, m.a, m.toB), only(b, m.b, m.toA)
+	if len(a) == 1 && len(b) == 1 && dice(m.a[a[0]].tokens, m.b[b[0]].tokens) >= alikeAlone {
+		m.pair(a[0], b[0], Modified)
+	}
+}
+
+// only are those of some lines that have no partner and say something.
+func only(at []int, lines []line, partner []int) []int {
+	var out []int
+	for _, i := range at {
+		if partner[i] < 0 && !lines[i].common {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func fill(n int) []int {

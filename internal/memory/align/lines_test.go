@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,4 +84,37 @@ func one(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// TestLinesAmongMoved: a line that was written anew inside of code that moved, and a
+// short one between its old neighbours, keep their partners.
+func TestLinesAmongMoved(t *testing.T) {
+	block := func(line string) []string {
+		return []string{"\tlower := bisect(cells, first)", "\tupper := bisect(cells, last)", line, "\tspread(lower, upper)", "\tcollect(rows, lower)"}
+	}
+	other := func(name, last string) []string {
+		return []string{"func " + name + "() {", "\topen(" + name + ")", "\tread(" + name + ")", "\tsum += weigh(" + name + ")", last, "}"}
+	}
+	join := func(parts ...[]string) (out []string) {
+		for _, p := range parts {
+			out = append(out, p...)
+		}
+		return out
+	}
+	old, anew := "\tgrid[lower] = relax(grid, lower, upper, 4)", "\tgrid[lower] = relax(grid, lower, upper, passes)"
+	a := join(other("alpha", "\tclose()"), []string{"func solve() {"}, block(old), []string{"}"}, other("beta", "\treturn err"))
+	// Taken out into a function of its own, far below.
+	b := join(other("alpha", "\tclose()"), []string{"func solve() {", "\ttile()", "}"}, other("beta", "\treturn err // of cells"), []string{"func tile() {"}, block(anew), []string{"}"})
+	m := matchTexts(a, b)
+	for text, want := range map[string]string{old: anew, "\treturn err": "\treturn err // of cells"} {
+		i := slices.Index(a, text)
+		if j := m.toB[i]; j < 0 || b[j] != want || m.how[i] != Modified {
+			t.Errorf("%q is paired with line %d, %s", text, j, m.how[i])
+		}
+	}
+	// Where one line went and another came, with nothing in common, they are two.
+	a, b = append(block(old), "end"), append(block("\tlog.Println(\"half way\")"), "end")
+	if m = matchTexts(a, b); m.toB[2] >= 0 {
+		t.Errorf("%q is paired with %q", a[2], b[m.toB[2]])
+	}
 }
