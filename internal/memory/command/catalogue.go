@@ -297,6 +297,8 @@ var pageCommands = []struct {
 	{"color topology by samples", Color, "samples", "colours the topology by the number of samples", []string{"set colour samples", "colour by count"}},
 	{"color topology by mean latency", Color, "mean", "colours the topology by the mean latency", []string{"set colour mean", "colour by average"}},
 	{"set bins", Bins, "100", "divides each axis into so many bins", []string{"number of bins", "histogram bins"}},
+	{"fewer bins", Bins, "50", "divides each axis into 50 bins", []string{"less bins", "coarser bins", "wider bins"}},
+	{"more bins", Bins, "200", "divides each axis into 200 bins", []string{"finer bins", "narrower bins"}},
 	{"undo", Undo, "", "takes back the last selection", []string{"back", "go back", "step back"}},
 	{"redo", Redo, "", "repeats what was taken back", []string{"again"}},
 	{"invert selection", Invert, "", "selects the others", []string{"invert", "complement", "opposite"}},
