@@ -175,6 +175,13 @@ func (p *prover) statement(st int32, row int) {
 		}
 		return // what the text tells of an entry proves nothing of so many
 	}
+	if calls, ok := p.calls(st, row); ok && sh.parent < 0 && !sure && l.Entries > calls && !p.goesRound(row) {
+		p.unsupported[row].Entries = true
+		if l.Exact {
+			l.Exact, l.Why = false, "its code is entered more often than its function is called, each call of which reaches it once at most"
+		}
+		return
+	}
 	if sure && entries != l.Entries {
 		l.Why = fmt.Sprintf("the code enters it %d times, the text %d times", l.Entries, entries)
 		l.Exact, l.Entries = false, entries
@@ -293,6 +300,13 @@ func (p *prover) entries(st int32, row int) (uint64, bool) {
 		}
 		return p.out.Loops[around].Trips.Trips, true
 	}
+	return p.calls(st, row)
+}
+
+// calls are how often the function of a loop was called; false where that is not
+// known, as of inlined code.
+func (p *prover) calls(st int32, row int) (uint64, bool) {
+	sh := &p.statements[st].shape
 	function := p.groups[p.members[row][0]].function
 	if sh.function == "" || plainName(p.functions[function].name) != sh.function {
 		return 0, false // inlined
@@ -309,6 +323,17 @@ func (p *prover) entries(st int32, row int) (uint64, bool) {
 		}
 	}
 	return calls, calls > 0
+}
+
+// goesRound reports whether the code of a loop is part of another, as gotos make it:
+// one call may then enter it several times.
+func (p *prover) goesRound(row int) bool {
+	for _, g := range p.members[row] {
+		if p.groups[g].parent >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // plainName is the name of a function without its parameters and what it is a
