@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ws } from 'playwright-core/lib/utilsBundle';
 import type { Modifier, Screen } from './hands';
 import { waits } from './painted';
 
@@ -22,6 +23,9 @@ user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);
 user_pref("ui.prefersReducedMotion", 1);
 `;
+
+/** Milliseconds until a command that has no answer is said to hang. */
+const PATIENCE = 120_000;
 
 /** Keys as WebDriver writes them; letters are themselves. */
 const KEYS: Readonly<Record<string, string>> = {
@@ -91,7 +95,9 @@ export class Firefox implements Screen {
       });
       void ended.then(() => fail(new Error(`firefox ended: ${text}`)));
     });
-    const socket = new WebSocket(`${address}/session`);
+    // Not Node's own: from its 4098th message on it masks with zeros, which Firefox
+    // does not answer.
+    const socket: WebSocket = new ws(`${address}/session`);
     await new Promise((done, fail) => {
       socket.onopen = done;
       socket.onerror = fail;
@@ -258,9 +264,17 @@ export class Firefox implements Screen {
 
   private send(method: string, params: object): Promise<unknown> {
     const id = ++this.last;
+    const asked = JSON.stringify({ id, method, params });
     return new Promise((done, fail) => {
-      this.waiting.set(id, { done, fail });
-      this.socket.send(JSON.stringify({ id, method, params }));
+      const late = setTimeout(() => fail(new Error(`no answer to ${asked.slice(0, 400)}`)), PATIENCE);
+      const ends = <T>(then: (value: T) => void): ((value: T) => void) => {
+        return (value) => {
+          clearTimeout(late);
+          then(value);
+        };
+      };
+      this.waiting.set(id, { done: ends(done), fail: ends(fail) });
+      this.socket.send(asked);
     });
   }
 

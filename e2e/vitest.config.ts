@@ -22,8 +22,6 @@ export default defineConfig({
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 120_000 } },
     globalSetup: ['build.ts'],
-    // Node 20 has WebSocket behind this; the tests in Firefox need it.
-    execArgv: ['--experimental-websocket'],
     projects: [
       {
         extends: true,
