@@ -64,6 +64,8 @@ func (s *Suggestion) Resolved() bool { return s.where == nil }
 type numbers interface {
 	// quantile is an order statistic of a column, by the nearest-rank rule.
 	quantile(column string, p float64) (float64, error)
+	// mean is that of all samples that have a value of the column.
+	mean(column string) (float64, error)
 	// extreme selects the group that has most of something among the samples
 	// of a selection (empty: all).
 	extreme(of extreme, where string) (string, error)

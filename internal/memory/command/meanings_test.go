@@ -146,7 +146,7 @@ func (s *slow) rows(where string) table.Bits {
 	return rows
 }
 
-// expand replaces @quantile and @most by selections.
+// expand replaces @quantile, @mean and @most by selections.
 func (s *slow) expand(where string) string {
 	before, rest, ok := strings.Cut(where, "@")
 	if !ok {
@@ -163,6 +163,9 @@ func (s *slow) expand(where string) string {
 		p, _ := strconv.ParseFloat(words[2], 64)
 		return before + fmt.Sprintf("%s >= %v", words[1], s.quantile(words[1], p)) + tail
 	}
+	if words[0] == "mean" {
+		return before + fmt.Sprintf("%s %s %v", words[1], words[2], s.mean(words[1])) + tail
+	}
 	return before + s.most(strings.Split(words[1], ","), words[2], words[0] == "least", within) + tail
 }
 
@@ -174,6 +177,16 @@ func (s *slow) quantile(column string, p float64) float64 {
 	}
 	slices.Sort(values)
 	return values[max(0, int(math.Ceil(p*float64(len(values))))-1)]
+}
+
+func (s *slow) mean(column string) float64 {
+	c, sum, n := s.data.Table.Column(column), 0.0, 0.0
+	for i := range c.Len() {
+		if c.Has(i) {
+			sum, n = sum+c.Float(i), n+1
+		}
+	}
+	return sum / n
 }
 
 func (s *slow) most(by []string, measure string, least bool, within string) string {

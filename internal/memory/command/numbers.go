@@ -21,6 +21,8 @@ func (a *asked) quantile(column string, p float64) (float64, error) {
 	return a.s.quantile(a.ctx, column, p)
 }
 
+func (a *asked) mean(column string) (float64, error) { return a.s.mean(a.ctx, column) }
+
 func (a *asked) extreme(of extreme, where string) (string, error) {
 	key := keyOf(of, where)
 	a.s.mu.Lock()
@@ -100,6 +102,12 @@ type remembered struct {
 
 func (r *remembered) quantile(column string, p float64) (float64, error) {
 	v, ok := r.s.quantiles[quantileKey{column, p}]
+	*r.known = *r.known && ok
+	return v, nil
+}
+
+func (r *remembered) mean(column string) (float64, error) {
+	v, ok := r.s.means[column]
 	*r.known = *r.known && ok
 	return v, nil
 }

@@ -19,6 +19,7 @@ type Searcher struct {
 	mu        sync.Mutex
 	counts    map[countKey]int
 	quantiles map[quantileKey]float64
+	means     map[string]float64 // by column
 	extremes  map[extremeKey]string
 }
 
@@ -34,7 +35,7 @@ type quantileKey struct {
 // NewSearcher names what is in the data. resources are as in NewCatalogue.
 func NewSearcher(d query.Data, engine query.Engine, resources []string) *Searcher {
 	return &Searcher{catalogue: NewCatalogue(d.Table, resources), data: d, engine: engine,
-		counts: map[countKey]int{}, quantiles: map[quantileKey]float64{}, extremes: map[extremeKey]string{}}
+		counts: map[countKey]int{}, quantiles: map[quantileKey]float64{}, means: map[string]float64{}, extremes: map[extremeKey]string{}}
 }
 
 // mostCounts bounds the memory of counts; they are cheap to count again.
@@ -188,4 +189,25 @@ func (s *Searcher) quantile(ctx context.Context, column string, p float64) (floa
 		}
 	}
 	return s.quantiles[key], nil
+}
+
+// mean asks for the mean of a column.
+func (s *Searcher) mean(ctx context.Context, column string) (float64, error) {
+	s.mu.Lock()
+	v, ok := s.means[column]
+	s.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	a, err := s.engine.Answer(ctx, &query.Request{Stats: []query.Stat{{Column: column}}})
+	if err != nil {
+		return 0, err
+	}
+	if n := a.Stats[0].Counts[query.All]; n > 0 {
+		v = a.Stats[0].Sums[query.All] / float64(n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.means[column] = v
+	return v, nil
 }
