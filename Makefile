@@ -58,8 +58,9 @@ loops:
 	ISOBATH_ALL_LEVELS=1 ISOBATH_DRAWN="$(DRAWN)" ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 60m -run 'TestPrograms|TestDrawn|TestHooked' ./internal/loops/tree
 
 # Misses of programs on every geometry against cachegrind, of which make test has
-# two for each program, and what callgrind says of their use of lines; then what their references predict of rewritten twins that
-# are recorded too, at -O1 and -O2, and the advice that must and must not come.
+# two for each program, and what callgrind says of their use of lines; then what
+# their references predict of rewritten twins that are recorded too, at -O1 and -O2,
+# and the advice that must and must not come.
 locality:
 	ISOBATH_ALL_GEOMETRIES=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run 'TestCachegrind|TestCallgrindUse' ./internal/locality/replay
 	ISOBATH_ALL_LEVELS=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestPrograms ./internal/locality/advice
@@ -85,23 +86,16 @@ trials:
 REPORTS := .reports
 test: build peers lint
 	@mkdir -p $(REPORTS)
-	$(MAKE) -j2 --output-sync=line test-go test-beside
-	@$(GO) run ./scripts/gotest -tell $(REPORTS)/go $(REPORTS)/e2e.json
-
-# Two lanes for two processors. Browser tests mostly wait, and nothing in them or
-# under the race detector depends on how fast it is.
-.PHONY: test-go test-beside
-test-go:
-	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 40m ./...
-test-beside:
-	$(MAKE) test-web
-	$(MAKE) test-race
+	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 25m ./...
+	$(MAKE) -j2 --output-sync=line test-race test-web
 	$(MAKE) test-demo
 	$(MAKE) test-bench
+	@$(GO) run ./scripts/gotest -tell $(REPORTS)/go $(REPORTS)/e2e.json
 
 # The race detector watches the quick tier of packages that start goroutines or are
 # used by several: what computes in one takes ten times as long under it and has no
-# races to find.
+# races to find. One package at a time: make test runs it beside browser tests, which
+# mostly wait, and nothing in it depends on how fast it is.
 .PHONY: test-race
 test-race:
 	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -p 1 -timeout 25m $$racing

@@ -39,6 +39,10 @@ func main() {
 }
 
 func run(args []string) error {
+	// A make that a test starts is no part of the one that runs the tests.
+	for _, name := range []string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL"} {
+		os.Unsetenv(name)
+	}
 	if len(args) > 1 && args[0] == "-tell" {
 		return tell(os.Stdout, args[1], args[2:])
 	}
