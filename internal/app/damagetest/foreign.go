@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+	"github.com/ulikunitz/xz"
 )
 
 // Tables as other programs write them: packed buffers and pages, columns of types
@@ -44,7 +45,14 @@ func others() ([]*specimen, error) {
 		all = append(all, oneFile(f.name, "parquet", text, damageParquet))
 	}
 	packed, err := packedTexts()
-	return append(all, packed...), err
+	if err != nil {
+		return nil, err
+	}
+	text, err := foreignParquet(parquet.Compression(&parquet.Zstd))
+	if err != nil {
+		return nil, err
+	}
+	return append(append(all, packed...), oneFile("zstd.parquet", "parquet", text, damageParquet)), nil
 }
 
 // foreignArrow is a file of two batches with most types there are.
@@ -147,8 +155,20 @@ func packedTexts() ([]*specimen, error) {
 	if err := s.Close(); err != nil {
 		return nil, err
 	}
+	var xzed bytes.Buffer
+	x, err := xz.NewWriter(&xzed)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.Write(text.Bytes()); err != nil {
+		return nil, err
+	}
+	if err := x.Close(); err != nil {
+		return nil, err
+	}
 	return []*specimen{
 		oneFile("samples.csv.gz", "csv", zipped.Bytes(), damageBytes),
 		oneFile("samples.csv.zst", "csv", standard.Bytes(), damageBytes),
+		oneFile("samples.csv.xz", "csv", xzed.Bytes(), damageXZ),
 	}, nil
 }

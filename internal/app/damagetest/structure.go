@@ -3,6 +3,7 @@ package damagetest
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"slices"
 )
 
@@ -229,5 +230,22 @@ func damageParquet(s *source, b []byte) []byte {
 		out := append(pages, footer...)
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
 		return append(out, "PAR1"...)
+	})
+}
+
+// damageXZ changes the header of the first block, whose check is repaired; without
+// that nothing of it would be believed.
+func damageXZ(s *source, b []byte) []byte {
+	return s.mostly(b, func() []byte {
+		const header = 12 // of the stream
+		if len(b) < header+1 || len(b) < header+4*(int(b[header])+1) || b[header] == 0 {
+			return damageBytes(s, b)
+		}
+		block := b[header : header+4*(int(b[header])+1)]
+		for range 1 + s.IntN(2) {
+			block[1+s.IntN(len(block)-5)] = byte(s.IntN(48))
+		}
+		binary.LittleEndian.PutUint32(block[len(block)-4:], crc32.ChecksumIEEE(block[:len(block)-4]))
+		return b
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/klauspost/compress/zstd"
 )
 
 // The library believes what a message says of itself: it allocates by numbers of
@@ -87,17 +88,27 @@ func (m *messages) checkBatch(b *flatbuffers.Table, body []byte) error {
 	if err := checkVector(b, variadic, 8); err != nil {
 		return err
 	}
-	packed := b.Offset(slot(compression)) != 0
+	o := b.Offset(slot(compression))
+	packed, framed := o != 0, false
+	if packed {
+		const codec = 0
+		how := flatbuffers.Table{Bytes: b.Bytes, Pos: b.Indirect(b.Pos + flatbuffers.UOffsetT(o))}
+		at := how.Offset(slot(codec))
+		framed = at != 0 && how.GetByte(how.Pos+flatbuffers.UOffsetT(at)) == codecZstd
+	}
 	return eachPair(b, buffers, func(offset, length int64) error {
 		if offset < 0 || length < 0 || offset > int64(len(body)) || length > int64(len(body))-offset {
 			return fmt.Errorf("a buffer of %d bytes at byte %d of a body of %d", length, offset, len(body))
 		}
 		if packed && length > 0 {
-			return m.checkPacked(body[offset : offset+length])
+			return m.checkPacked(body[offset:offset+length], framed)
 		}
 		return nil
 	})
 }
+
+// codecZstd is the number of ZSTD among the codecs of a body; LZ4 is the other.
+const codecZstd = 1
 
 // Bounds of what compressed buffers may say they hold. LZ4 packs 255 bytes into
 // one at best; ZSTD more, but not data that somebody measured.
@@ -108,7 +119,7 @@ const (
 
 // checkPacked refuses a compressed buffer that says it holds more than it can.
 // The size comes first; -1 says that the rest is not compressed.
-func (m *messages) checkPacked(buffer []byte) error {
+func (m *messages) checkPacked(buffer []byte, framed bool) error {
 	if len(buffer) < 8 {
 		return fmt.Errorf("a compressed buffer of %d bytes", len(buffer))
 	}
@@ -121,6 +132,42 @@ func (m *messages) checkPacked(buffer []byte) error {
 	}
 	if m.unpacked += size; m.unpacked > unpackFreely && m.unpacked > mostPacked*int64(len(m.data)) {
 		return fmt.Errorf("compressed buffers that say they hold %d bytes in a file of %d", m.unpacked, len(m.data))
+	}
+	if framed {
+		return checkFrames(buffer[8:], uint64(max(size, mostWindow)))
+	}
+	return nil
+}
+
+// mostWindow is what every decoder of ZSTD is to have room for, and what encoders
+// are not to ask for more than, see RFC 8878, 3.1.1.1.2.
+const mostWindow = 8 << 20
+
+// checkFrames refuses frames of ZSTD whose window is larger than most bytes: the
+// library allocates a window before it reads what is in the frame.
+func checkFrames(b []byte, most uint64) error {
+	for len(b) > 0 {
+		var h zstd.Header
+		if err := h.Decode(b); err != nil {
+			return fmt.Errorf("a compressed buffer: %w", err)
+		}
+		if h.WindowSize > most || h.FrameContentSize > most {
+			return fmt.Errorf("a compressed buffer whose window has %d bytes where %d are enough", max(h.WindowSize, h.FrameContentSize), most)
+		}
+		rest := h.HeaderSize + int(h.SkippableSize)
+		for last := h.Skippable; !last && rest+3 <= len(b); {
+			block := uint32(b[rest]) | uint32(b[rest+1])<<8 | uint32(b[rest+2])<<16
+			last = block&1 != 0
+			size := int(block >> 3)
+			if block>>1&3 == 1 { // one byte, that many times
+				size = 1
+			}
+			rest += 3 + size
+		}
+		if h.HasCheckSum {
+			rest += 4
+		}
+		b = b[min(rest, len(b)):]
 	}
 	return nil
 }

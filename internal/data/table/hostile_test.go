@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/endian"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/klauspost/compress/zstd"
 )
 
 // Two ordinary addresses of a kernel differ by a number that a float64 of each
@@ -69,6 +71,9 @@ func TestHostileArrow(t *testing.T) {
 			binary.LittleEndian.PutUint64(bomb[at:], 1<<40)
 		}
 	}
+	frame := bytes.Index(packed, []byte{0x28, 0xb5, 0x2f, 0xfd})
+	wide := bytes.Clone(packed)
+	copy(wide[frame+4:], []byte{0, (27 - 10) << 3}) // not one segment, whose size would be the window
 	tests := []struct {
 		name string
 		data []byte
@@ -78,6 +83,7 @@ func TestHostileArrow(t *testing.T) {
 		{"compressed", packed, ""},
 		{"big-endian", arrowOf(t, endian.BigEndian), "big-endian"},
 		{"a buffer that claims 2^40 bytes", bomb, "compressed buffers that say they hold"},
+		{"a frame whose window has 2^27 bytes", wide, "window has 134217728 bytes where 8388608 are enough"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,6 +105,31 @@ func TestHostileArrow(t *testing.T) {
 				t.Errorf("error %q, want %q", text, tt.want)
 			}
 		})
+	}
+}
+
+// A window is told in every frame of a buffer, not the first alone.
+func TestEveryWindowIsChecked(t *testing.T) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := z.EncodeAll(bytes.Repeat([]byte("isobath "), 20), nil)
+	long := z.EncodeAll(bytes.Repeat([]byte{7}, 400_000), nil) // several blocks, each of one byte
+	skipped := append([]byte{0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0}, "abc"...)
+	wide := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, (27 - 10) << 3, 1, 0, 0}
+	single := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, 0, 0, 0, 8, 1, 0, 0)
+	good := slices.Concat(small, skipped, long, small)
+	if err := checkFrames(good, mostWindow); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range [][]byte{wide, single} {
+		if err := checkFrames(slices.Concat(good, bad), mostWindow); err == nil || !strings.Contains(err.Error(), "window has 134217728 bytes") {
+			t.Errorf("error %v", err)
+		}
+	}
+	for n := range len(good) {
+		checkFrames(good[:n], mostWindow) // ends
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
-	"github.com/ulikunitz/xz"
 
 	"github.com/isobath/isobath/internal/base/plainfile"
 )
@@ -31,10 +30,8 @@ type packer struct {
 
 var packers = []packer{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
-	}},
+	{"xz", "\xfd7zXZ\x00", XZ},
+	{"zstd", "\x28\xb5\x2f\xfd", nil}, // see frames
 	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }},
 	{"snappy", "\xff\x06\x00\x00sNaPpY", func(r io.Reader) (io.Reader, error) { return snappy.NewReader(r), nil }},
@@ -49,7 +46,11 @@ func Reader(r io.Reader) (io.Reader, error) {
 	}
 	for _, p := range packers {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
-			u, err := p.open(br)
+			open := p.open
+			if open == nil {
+				open = func(br io.Reader) (io.Reader, error) { return frames(br, sizeOf(r)) }
+			}
+			u, err := open(br)
 			if err != nil {
 				return nil, fmt.Errorf("unpack %s: %w", p.name, err)
 			}
@@ -65,7 +66,7 @@ func Head(head []byte) (start []byte, packed bool) {
 	if !isPacked(head) {
 		return head, false
 	}
-	r, err := Reader(bytes.NewReader(head))
+	r, err := Reader(bytes.NewReader(narrow(head)))
 	if err != nil {
 		return head, false
 	}

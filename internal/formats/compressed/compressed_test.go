@@ -3,11 +3,15 @@ package compressed
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -117,6 +121,106 @@ func TestPack(t *testing.T) {
 	}
 	if _, err := io.ReadAll(r); !errors.Is(err, broken) {
 		t.Errorf("a stream that breaks off: %v", err)
+	}
+}
+
+// A window or a dictionary is allocated before it is known what there is to unpack:
+// one that is larger than a file of its size has reason for is refused.
+func TestWindowsAreBounded(t *testing.T) {
+	text := strings.Repeat("0x10: R 0x20\n", 500)
+	wide := pack(t, func(w io.Writer) (io.WriteCloser, error) {
+		return zstd.NewWriter(w, zstd.WithWindowSize(1<<27), zstd.WithEncoderConcurrency(1))
+	}, strings.Repeat(text, 200)) // more than a block, or the frame says that it is small
+	two := bytes.Join([][]byte{pack(t, writers["zstd"], text), wide}, nil)
+	dictionary := func(code byte) []byte {
+		b := pack(t, writers["xz"], text)
+		header := b[12 : 12+4*(int(b[12])+1)] // size, flags, filter, size of properties, dictionary
+		header[4] = code
+		binary.LittleEndian.PutUint32(header[len(header)-4:], crc32.ChecksumIEEE(header[:len(header)-4]))
+		return b
+	}
+	for _, tt := range []struct {
+		name   string
+		packed []byte
+		want   string
+	}{
+		{"window of 128 MB", wide, "window is larger than the 32 MB"},
+		{"in the second frame", two, "window is larger than the 32 MB"},
+		{"dictionary of 64 MB", dictionary(28), ""},
+		{"dictionary of 96 MB", dictionary(29), "a dictionary of 96 MB, where xz -9 takes 64"},
+		{"dictionary of 4 GB", dictionary(40), "a dictionary of 4095 MB"},
+		{"in the second stream", append(pack(t, writers["xz"], text), dictionary(40)...), "a dictionary of 4095 MB"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, tt.packed, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got, err := io.ReadAll(f)
+			runtime.ReadMemStats(&after)
+			if tt.want == "" && (err != nil || string(got) != text) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%d bytes, error %v, want %q", len(got), err, tt.want)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 80<<20 {
+				t.Errorf("%d MB were allocated", used>>20)
+			}
+			if head, ok := Head(tt.packed); !ok || tt.want == "" && !strings.HasPrefix(text, string(head)) {
+				t.Errorf("head %.20q", head)
+			}
+		})
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	head, _ := Head(wide)
+	runtime.ReadMemStats(&after)
+	if len(head) == 0 || !strings.HasPrefix(strings.Repeat(text, 200), string(head)) {
+		t.Errorf("head of a file with a large window: %.20q", head)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 20<<20 {
+		t.Errorf("the head of a file with a large window took %d MB", used>>20)
+	}
+}
+
+// What xz writes in every way that it has comes through as it is: several blocks
+// and streams, other checks, padding, and damage is still found.
+func TestXZOfXZ(t *testing.T) {
+	if _, err := exec.LookPath("xz"); err != nil {
+		t.Skip("no xz here")
+	}
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintln(&text, i*i*7919)
+	}
+	for _, flags := range []string{"-0", "-9", "-3 --check=none", "-3 --check=crc32", "-3 --check=sha256", "-6 --block-size=5001", "-1 -T2 --block-size=8000"} {
+		cmd := exec.Command("xz", append([]string{"-c"}, strings.Fields(flags)...)...)
+		cmd.Stdin = strings.NewReader(text.String())
+		packed, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice := append(append(bytes.Clone(packed), 0, 0, 0, 0), packed...)
+		r, err := Reader(iotest.HalfReader(bytes.NewReader(twice)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != text.String()+text.String() {
+			t.Errorf("%s: %d bytes, error %v, want %d", flags, len(got), err, 2*text.Len())
+		}
+		for _, at := range []int{len(packed) / 2, len(packed) - 30, len(packed) - 3} {
+			if r, err = Reader(bytes.NewReader(packed[:at])); err == nil {
+				_, err = io.ReadAll(r)
+			}
+			if err == nil {
+				t.Errorf("%s: the file was cut at byte %d of %d and is read", flags, at, len(packed))
+			}
+		}
 	}
 }
 

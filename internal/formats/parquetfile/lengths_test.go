@@ -32,3 +32,22 @@ func TestLengthsAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// A few bytes say that all values of a column are missing, or the same: columns
+// count, not rows alone.
+func TestValuesAreBounded(t *testing.T) {
+	for _, tt := range []struct {
+		rows, columns, size int64
+		ok                  bool
+	}{
+		{1 << 20, 4, 500, true},
+		{1 << 20, 100, 20_000, false},
+		{1 << 20, 100, 1 << 20, true}, // one of the columns has a byte a row
+		{maxRows + 1, 1, 1 << 40, false},
+		{-1, 1, 1 << 40, false},
+	} {
+		if err := checkRows(tt.rows, tt.columns, tt.size); (err == nil) != tt.ok {
+			t.Errorf("%d rows of %d columns in %d bytes: %v", tt.rows, tt.columns, tt.size, err)
+		}
+	}
+}

@@ -25,6 +25,9 @@ import (
 const (
 	unpackFreely = 16 << 20
 	mostPacked   = 1 << 10
+	// A page that was packed as a stream has the window of its encoder, however
+	// small it is; RFC 8878 tells encoders not to ask for more than this.
+	mostWindow = 8 << 20
 )
 
 // checkPages refuses a file whose pages say that they hold more than they can.
@@ -114,7 +117,7 @@ func (w *walk) unpacks(codec format.CompressionCodec, header *format.PageHeader,
 	case format.Brotli:
 		return most(brotli.NewReader(body), holds)
 	case format.Zstd:
-		r, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(holds, 1<<20))))
+		r, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(holds, mostWindow))))
 		if err != nil {
 			return err
 		}

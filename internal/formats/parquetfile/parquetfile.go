@@ -31,6 +31,9 @@ func sniff(in *foreign.Input) bool { return bytes.HasPrefix(in.Head, []byte("PAR
 // this could hold.
 const maxRows = 1 << 33
 
+// freeValues is how many values a file may have, however small it is.
+const freeValues = 1 << 22
+
 func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	f, err := plainfile.Open(in.Path)
 	if err != nil {
@@ -67,10 +70,9 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options)
 	if err := checkPages(r, size, file); err != nil {
 		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
 	}
-	// Each value takes at least a bit; a claim beyond that is a lie.
 	rows := file.NumRows()
-	if rows < 0 || rows > maxRows || rows > 1<<20+size*1024 {
-		return nil, fmt.Errorf("%d rows in a file of %d bytes", rows, size)
+	if err := checkRows(rows, int64(len(leaves(file.Root()))), size); err != nil {
+		return nil, err
 	}
 	metas := described(file)
 	var columns []*table.Column
@@ -100,6 +102,16 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options)
 	}
 	out.Warnings = append(warnings, out.Warnings...)
 	return out, nil
+}
+
+// checkRows refuses more values than a file of that size has reason for. A column
+// whose values are all missing, or all the same, takes a few bytes however many
+// rows there are; here every value takes eight.
+func checkRows(rows, columns, size int64) error {
+	if rows < 0 || rows > maxRows || rows*columns > freeValues+size*mostPacked {
+		return fmt.Errorf("%d rows of %d columns in a file of %d bytes", rows, columns, size)
+	}
+	return nil
 }
 
 func leaves(c *parquet.Column) []*parquet.Column {

@@ -43,7 +43,7 @@ func (p *payload) next(n int) ([]byte, error) {
 // scan reads a section record by record.
 func (f *file) scan(ctx context.Context, r io.ReaderAt, data section, v visitor) error {
 	s := newStream(r, data)
-	z := &unzipper{Order: f.Order}
+	z := &unzipper{Order: f.Order, window: windowOf(data.size)}
 	defer z.close()
 	var told int64
 	for s.pos < len(s.buf) || s.off < s.end {

@@ -15,9 +15,15 @@ const (
 	// maxUnzipped is what one compressed record may hold. perf compresses at
 	// most one ring buffer at a time, 64 MiB at the very most.
 	maxUnzipped = 128 << 20
-	zstdWindow  = 128 << 20
 	unzipPiece  = 256 << 10
+	// The window is allocated as soon as the stream names it. Only the highest
+	// levels take more than 32 MB, and they are not for small files.
+	maxWindow  = 128 << 20
+	freeWindow = 32 << 20
 )
+
+// windowOf is the largest window of the stream in a section of so many bytes.
+func windowOf(size uint64) uint64 { return max(freeWindow, 4*min(size, maxWindow/4)) }
 
 // unzipper decodes compressed records. The zstd stream runs through all of
 // them without ever ending, so one decoder lives as long as the file and is
@@ -25,11 +31,12 @@ const (
 // and nothing when it wants more input.
 type unzipper struct {
 	perfevent.Order
-	in    []byte
-	next  func() ([]byte, bool)
-	stop  func()
-	err   error
-	carry []byte // the beginning of a record whose rest has not come yet
+	window uint64 // the largest that the stream may have
+	in     []byte
+	next   func() ([]byte, bool)
+	stop   func()
+	err    error
+	carry  []byte // the beginning of a record whose rest has not come yet
 }
 
 // feed decodes the bytes of one record and delivers the records in them.
@@ -77,7 +84,7 @@ func (z *unzipper) decode(yield func([]byte) bool) {
 		z.in = z.in[n:]
 		return n, nil
 	})
-	d, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+	d, err := zstd.NewReader(source, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(z.window))
 	if err != nil {
 		z.err = err
 		return

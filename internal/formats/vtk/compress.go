@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/isobath/isobath/internal/base/term"
 	"github.com/klauspost/compress/zlib"
 	"github.com/pierrec/lz4/v4"
-	"github.com/ulikunitz/xz"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/formats/compressed"
 )
 
 // packed reads "blocks, block size, size of the last, compressed sizes…" and
@@ -86,7 +87,7 @@ func unpackBlock(compressor string, out, block []byte, want int) ([]byte, error)
 	case "vtkZLibDataCompressor":
 		r, err = zlib.NewReader(bytes.NewReader(block))
 	case "vtkLZMADataCompressor": // VTK writes the xz container
-		r, err = xz.NewReader(bytes.NewReader(block))
+		r, err = compressed.XZ(bytes.NewReader(block))
 	case "vtkLZ4DataCompressor":
 		at := len(out)
 		out = append(out, make([]byte, want)...)
