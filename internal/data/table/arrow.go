@@ -156,7 +156,7 @@ func (c *Column) arrow() arrow.Array {
 	var valid *memory.Buffer
 	nulls := 0
 	if c.Valid != nil {
-		valid = memory.NewBufferBytes(rawBytes(c.Valid))
+		valid = memory.NewBufferBytes(RawBytes(c.Valid))
 		nulls = c.Len() - c.Valid.Count()
 	}
 	wrap := func(dtype arrow.DataType, values []byte) arrow.ArrayData {
@@ -164,13 +164,13 @@ func (c *Column) arrow() arrow.Array {
 	}
 	switch d := c.Data.(type) {
 	case []int32:
-		return array.NewInt32Data(wrap(arrow.PrimitiveTypes.Int32, rawBytes(d)))
+		return array.NewInt32Data(wrap(arrow.PrimitiveTypes.Int32, RawBytes(d)))
 	case []int64:
-		return array.NewInt64Data(wrap(arrow.PrimitiveTypes.Int64, rawBytes(d)))
+		return array.NewInt64Data(wrap(arrow.PrimitiveTypes.Int64, RawBytes(d)))
 	case []float64:
-		return array.NewFloat64Data(wrap(arrow.PrimitiveTypes.Float64, rawBytes(d)))
+		return array.NewFloat64Data(wrap(arrow.PrimitiveTypes.Float64, RawBytes(d)))
 	case []uint64:
-		return array.NewUint64Data(wrap(arrow.PrimitiveTypes.Uint64, rawBytes(d)))
+		return array.NewUint64Data(wrap(arrow.PrimitiveTypes.Uint64, RawBytes(d)))
 	case []uint8:
 		return array.NewUint8Data(wrap(arrow.PrimitiveTypes.Uint8, d))
 	}
@@ -178,7 +178,7 @@ func (c *Column) arrow() arrow.Array {
 	names := array.NewStringBuilder(memory.DefaultAllocator)
 	names.AppendValues(c.Dict, nil)
 	dtype := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}
-	indices := array.NewUint32Data(wrap(arrow.PrimitiveTypes.Uint32, rawBytes(codes)))
+	indices := array.NewUint32Data(wrap(arrow.PrimitiveTypes.Uint32, RawBytes(codes)))
 	return array.NewDictionaryArray(dtype, indices, names.NewArray())
 }
 
@@ -350,7 +350,7 @@ func fromArray(f arrow.Field, a arrow.Array) (*Column, error) {
 // aligned to words.
 func bitsOf(a arrow.Array) Bits {
 	b := NewBits(a.Len())
-	copy(rawBytes(b), a.NullBitmapBytes())
+	copy(RawBytes(b), a.NullBitmapBytes())
 	b.clip(a.Len())
 	return b
 }

@@ -95,7 +95,7 @@ func (g *Growing[T]) room() {
 }
 
 func (g *Growing[T]) flush() {
-	if _, err := g.file.Write(rawBytes(g.tail)); err != nil {
+	if _, err := g.file.Write(RawBytes(g.tail)); err != nil {
 		g.fail(noRoom(err))
 	}
 	g.tail = g.tail[:0]
@@ -207,7 +207,8 @@ func zeros[T Fixed](n int) (any, *Spill, error) {
 	return v, spill, err
 }
 
-func rawBytes[T any](s []T) []byte {
+// RawBytes is the memory of values.
+func RawBytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
 	}
@@ -281,21 +282,31 @@ func (t *Table) Settle() error {
 	return nil
 }
 
+// Raw returns the memory of the values of some rows.
+func (c *Column) Raw(lo, hi int) []byte {
+	all, n := c.raw(), c.Len()
+	if n == 0 {
+		return nil
+	}
+	width := len(all) / n
+	return all[lo*width : hi*width]
+}
+
 // raw returns the memory of the values.
 func (c *Column) raw() []byte {
 	switch d := c.Data.(type) {
 	case []int32:
-		return rawBytes(d)
+		return RawBytes(d)
 	case []int64:
-		return rawBytes(d)
+		return RawBytes(d)
 	case []float64:
-		return rawBytes(d)
+		return RawBytes(d)
 	case []uint32:
-		return rawBytes(d)
+		return RawBytes(d)
 	case []uint8:
-		return rawBytes(d)
+		return RawBytes(d)
 	case []uint64:
-		return rawBytes(d)
+		return RawBytes(d)
 	}
 	return nil
 }
@@ -318,7 +329,7 @@ func (c *Column) restOn(raw []byte) {
 	}
 }
 
-// valuesIn is the inverse of rawBytes.
+// valuesIn is the inverse of RawBytes.
 func valuesIn[T Fixed](raw []byte) []T {
 	if len(raw) == 0 {
 		return nil

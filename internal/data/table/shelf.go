@@ -33,7 +33,7 @@ type shelved[T any] struct{ values *[]T }
 // Shelve is the slice that a variable holds.
 func Shelve[T any](values *[]T) Shelved { return shelved[T]{values} }
 
-func (s shelved[T]) raw() []byte { return rawBytes(*s.values) }
+func (s shelved[T]) raw() []byte { return RawBytes(*s.values) }
 
 func (s shelved[T]) set(b []byte) {
 	if *s.values = nil; len(b) > 0 {

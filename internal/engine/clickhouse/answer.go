@@ -99,7 +99,14 @@ func counting(condition string) string {
 }
 
 func (e *Engine) ask(ctx context.Context, sql string) (*block, error) {
-	return e.server.entry.query(ctx, sql)
+	b, err := e.server.entry.query(ctx, sql)
+	var refused *serverError
+	if errors.As(err, &refused) && isMissing[refused.Code] {
+		if left := e.server.left(ctx, e.document); left != nil {
+			return nil, left
+		}
+	}
+	return b, err
 }
 
 // Answer answers every question of the request.
@@ -248,7 +255,11 @@ func (e *Engine) statement(ctx context.Context, filter string, columns []string,
 
 func (e *Engine) counts(ctx context.Context, a *query.Answer, ls *layers) error {
 	n := ls.aggregate(counting, "1")
-	b, err := e.table(ctx, ls, append(n.columns, "countIf("+ls.hover+")"), "")
+	columns := n.columns
+	if ls.hover != "0" {
+		columns = append(columns, counting(ls.hover))
+	}
+	b, err := e.table(ctx, ls, columns, "")
 	if err != nil {
 		return err
 	}
@@ -258,7 +269,9 @@ func (e *Engine) counts(ctx context.Context, a *query.Answer, ls *layers) error 
 	for l := range query.Layers {
 		a.Counts[l] = int(n.count(b, 0, query.Layer(l), 0))
 	}
-	a.HoverAll = int(b.columns[len(n.columns)].numbersOf()[0])
+	if ls.hover != "0" {
+		a.HoverAll = int(b.columns[len(n.columns)].numbersOf()[0])
+	}
 	return nil
 }
 
@@ -499,7 +512,10 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.G
 		forms[i] = f
 		key, has := fmt.Sprintf("k%d", i), fmt.Sprintf("h%d", i)
 		columns = append(columns, valueOrZero(f)+" AS "+key, "toUInt8("+f.present()+") AS "+has)
-		by = append(by, key, has)
+		by = append(by, key)
+		if f.Holes { // otherwise it is the same for all rows, and two keys are grouped slower than one
+			by = append(by, has)
+		}
 	}
 	counts := ls.aggregate(counting, "1")
 	countsAt := len(columns)

@@ -62,16 +62,15 @@ func TestConformance(t *testing.T) {
 }
 
 func checkConformance(t *testing.T, s *Server) {
-	for _, rows := range []int{0, 1, 65, 1000, 5000} {
-		for seed := range uint64(2) {
-			t.Run(fmt.Sprintf("rows=%d/seed=%d", rows, seed), func(t *testing.T) {
-				r := rand.New(rand.NewPCG(seed, uint64(rows)))
-				d := enginetest.Data(r, rows)
-				want := kernel.New(d, kernel.Options{})
-				defer want.Close()
-				enginetest.Same(t, r, d, want, stored(t, s, fmt.Sprintf("r%d.%d", rows, seed), d), 4)
-			})
-		}
+	// A statement takes a server about as long for a thousand rows as for one.
+	for seed, rows := range []int{0, 1, 65, 1000, 5000} {
+		t.Run(fmt.Sprintf("rows=%d", rows), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(seed), uint64(rows)))
+			d := enginetest.Data(r, rows)
+			want := kernel.New(d, kernel.Options{})
+			defer want.Close()
+			enginetest.Same(t, r, d, want, stored(t, s, fmt.Sprintf("r%d", rows), d), 4)
+		})
 	}
 }
 

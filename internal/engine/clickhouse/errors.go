@@ -33,6 +33,8 @@ var (
 	errorCode = regexp.MustCompile(`Code: (\d+)`)
 	// Connection refused: (127.0.0.1:9102), and: while receiving packet from 127.0.0.1:9102
 	shardName = regexp.MustCompile(`(?:\(|from |host )([A-Za-z0-9_.\[\]:-]+:\d{1,5})`)
+	// All connection tries failed. Log: There is no table default.t on server: 127.0.0.1:9102
+	missingThere = regexp.MustCompile(`There is no table \S+ on server: ([A-Za-z0-9_.\[\]:-]+:\d{1,5})`)
 )
 
 // The error codes of ClickHouse that users can do something about; their numbers
@@ -66,11 +68,25 @@ var shardCodes = map[int]string{
 	279: "cannot be reached", // ALL_CONNECTION_TRIES_FAILED
 }
 
+// isMissing are the codes of a table or column that is not there (any more).
+var isMissing = map[int]bool{16: true, 47: true, 60: true, 218: true}
+
+// leftError says that a run is not kept any more as it was opened.
+type leftError struct {
+	Run    string
+	Reason string
+}
+
+func (e *leftError) Error() string { return fmt.Sprintf("run %s %s", e.Run, e.Reason) }
+
 // refused explains an answer that is an error.
 func (c *client) refused(status int, text string) error {
 	code := 0
 	if m := errorCode.FindStringSubmatch(text); m != nil {
 		code, _ = strconv.Atoi(m[1])
+	}
+	if m := missingThere.FindStringSubmatch(text); m != nil {
+		return &serverError{m[1], 60, reasons[60]}
 	}
 	if reason, ok := shardCodes[code]; ok {
 		if m := shardName.FindAllStringSubmatch(text, -1); m != nil {
@@ -87,5 +103,5 @@ func (c *client) refused(status int, text string) error {
 // question: it may be asked again later.
 func Unavailable(err error) bool {
 	return errors.As(err, new(*ShardError)) || errors.As(err, new(*LostError)) ||
-		errors.As(err, new(*timeoutError)) || errors.As(err, new(*serverError))
+		errors.As(err, new(*timeoutError)) || errors.As(err, new(*serverError)) || errors.As(err, new(*leftError))
 }

@@ -262,11 +262,58 @@ func TestRefusals(t *testing.T) {
 	said("a stranger that stores", err, "the user has no rights on this database")
 	t.Setenv(passwordVariable, "")
 
-	newer := `{"schema": 99, "run": "newer", "attempt": "a", "rows": 1, "shards": 1}`
+	newer := `{"schema": 99, "run": "newer", "attempt": "a", "rows": "many"}` // of another form
 	if err := s.put(t.Context(), entry{run: "newer", attempt: "a", state: committed, document: newer}); err != nil {
 		t.Fatal(err)
 	}
-	said("a newer schema", open(plain+"/newer"), "use a newer isobath")
+	said("a newer schema", open(plain+"/newer"), "run newer was stored with schema 99, and this program knows 1; use a newer isobath")
+}
+
+// TestLeftWhileOpen: a run that is replaced or removed while it is open says so, and by
+// what; it may be asked again, and its tables may come back.
+func TestLeftWhileOpen(t *testing.T) {
+	servers := clickhousetest.Start(t, 2)
+	s := dial(t, servers[0].Address(""))
+	d := enginetest.Data(rand.New(rand.NewPCG(1, 2)), 300)
+	e := stored(t, s, "run", d)
+	before, err := e.Answer(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(what, words string) {
+		t.Helper()
+		_, err := e.Answer(t.Context(), question)
+		if err == nil || !Unavailable(err) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: got %v, want something with %q that may be asked again", what, err, words)
+		}
+	}
+	rename := func(from, to string) { // on one shard alone
+		t.Helper()
+		if _, err := servers[1].Do(t.Context(), "RENAME TABLE "+from+" TO "+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := e.document.rowTable()
+	rename(rows, "elsewhere")
+	said("a table is missing", servers[1].Host()+": a table of the run is missing")
+	newer := entry{run: "run", attempt: "later", state: committed, document: `{"schema": 99, "run": "run", "attempt": "later", "rows": "many"}`}
+	if err := s.put(t.Context(), newer); err != nil {
+		t.Fatal(err)
+	}
+	said("a newer schema", "by a newer isobath: it has schema 99, and this program knows 1")
+	rename("elsewhere", rows)
+	if diff := enginetest.Diff(d, question, before, answered(t, e)); diff != "" {
+		t.Errorf("after its return: %s", diff)
+	}
+	if err := s.drop(t.Context(), newer); err != nil {
+		t.Fatal(err)
+	}
+	stored(t, s, "run", enginetest.Data(rand.New(rand.NewPCG(3, 4)), 300))
+	said("another run of the name", "open it again")
+	if err := s.Remove(t.Context(), "run"); err != nil {
+		t.Fatal(err)
+	}
+	said("removed", "was removed")
 }
 
 func storedDocument(t *testing.T, s *Server, run string) *document {

@@ -215,9 +215,6 @@ func describe(c *table.Column, usual *query.Binner, division query.Summary) desc
 // check refuses what does not fit together: it was written by somebody, on a
 // server that others may write to.
 func (d *document) check() error {
-	if d.Schema > schemaVersion {
-		return fmt.Errorf("run %s was stored with schema %d, and this program knows %d; use a newer isobath", d.Run, d.Schema, schemaVersion)
-	}
 	if d.Schema < 1 || !word.MatchString(d.Attempt) || d.Rows < 0 || d.Shards < 1 || d.Cluster != "" && !word.MatchString(d.Cluster) {
 		return fmt.Errorf("run %s: its entry in the list of runs is damaged", d.Run)
 	}
@@ -230,7 +227,25 @@ func (d *document) check() error {
 	return nil
 }
 
+// newerError refuses a run that a newer program stored.
+type newerError struct {
+	run    string
+	schema int
+}
+
+func (e *newerError) Error() string {
+	return fmt.Sprintf("run %s was stored with schema %d, and this program knows %d; use a newer isobath", e.run, e.schema, schemaVersion)
+}
+
 func parseDocument(text string) (*document, error) {
+	// The rest of a newer document may be of any form.
+	var head struct {
+		Schema int    `json:"schema"`
+		Run    string `json:"run"`
+	}
+	if err := json.Unmarshal([]byte(text), &head); err == nil && head.Schema > schemaVersion {
+		return nil, &newerError{head.Run, head.Schema}
+	}
 	var d document
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return nil, fmt.Errorf("the list of runs: %w", err)

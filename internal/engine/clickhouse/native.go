@@ -15,10 +15,16 @@ type block struct {
 }
 
 // column is one array of a block: []uint8, []uint16, []uint32, []uint64, []int32,
-// []int64, []float64 or []string.
+// []int64, []float64 or []string; or raw, in what is sent.
 type column struct {
 	name string
 	data any
+}
+
+// raw is the memory of values, which is copied once, to where it is sent from.
+type raw struct {
+	kind  string
+	parts [][]byte
 }
 
 const (
@@ -208,23 +214,51 @@ func readFixed[T uint8 | uint16 | uint32 | uint64 | int32 | int64 | float64](in 
 
 // bytes writes the block in the Native format.
 func (b *block) bytes() ([]byte, error) {
-	out := binary.AppendUvarint(nil, uint64(len(b.columns)))
+	out := binary.AppendUvarint(make([]byte, 0, b.size()), uint64(len(b.columns)))
 	out = binary.AppendUvarint(out, uint64(b.rows))
 	for _, c := range b.columns {
 		out = appendText(out, c.name)
 		out = appendText(out, typeOf(c.data))
-		if texts, ok := c.data.([]string); ok {
-			for _, t := range texts {
+		switch data := c.data.(type) {
+		case []string:
+			for _, t := range data {
 				out = appendText(out, t)
 			}
-			continue
-		}
-		var err error
-		if out, err = binary.Append(out, binary.LittleEndian, c.data); err != nil {
-			return nil, err
+		case raw:
+			for _, part := range data.parts {
+				out = append(out, part...)
+			}
+		default:
+			var err error
+			if out, err = binary.Append(out, binary.LittleEndian, data); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
+}
+
+// size is about the bytes of the block, and no fewer.
+func (b *block) size() int {
+	n := 2 * binary.MaxVarintLen64
+	text := func(s string) { n += len(s) + binary.MaxVarintLen64 }
+	for _, c := range b.columns {
+		text(c.name)
+		text(typeOf(c.data))
+		switch data := c.data.(type) {
+		case []string:
+			for _, t := range data {
+				text(t)
+			}
+		case raw:
+			for _, part := range data.parts {
+				n += len(part)
+			}
+		default:
+			n += binary.Size(data)
+		}
+	}
+	return n
 }
 
 func appendText(out []byte, s string) []byte {
@@ -233,7 +267,9 @@ func appendText(out []byte, s string) []byte {
 
 // typeOf is what the server calls the type of an array.
 func typeOf(data any) string {
-	switch data.(type) {
+	switch d := data.(type) {
+	case raw:
+		return d.kind
 	case []uint8:
 		return "UInt8"
 	case []uint16:

@@ -132,7 +132,7 @@ func (s *Server) entries(ctx context.Context, run string) ([]entry, error) {
 	sql := "SELECT run, attempt, state, written, document FROM " + s.from(s.address.Cluster, runsTable) + where + " ORDER BY run, attempt, written"
 	b, err := s.entry.query(ctx, sql)
 	var refused *serverError
-	if errors.As(err, &refused) && refused.Code == 60 { // nothing was ever stored here
+	if errors.As(err, &refused) && refused.Code == 60 && refused.Server == s.entry.host { // nothing was ever stored here
 		return nil, nil
 	}
 	if err != nil || b.rows == 0 {
@@ -152,8 +152,8 @@ func (s *Server) entries(ctx context.Context, run string) ([]entry, error) {
 	return out, nil
 }
 
-// find returns the run of a name as it was last committed; nil if there is none.
-func (s *Server) find(ctx context.Context, run string) (*document, error) {
+// newest returns the entry of a run as it was last committed; nil if there is none.
+func (s *Server) newest(ctx context.Context, run string) (*entry, error) {
 	all, err := s.entries(ctx, run)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,34 @@ func (s *Server) find(ctx context.Context, run string) (*document, error) {
 		return nil, nil
 	}
 	newest := slices.MaxFunc(all, func(a, b entry) int { return cmp.Compare(a.written, b.written) })
-	return parseDocument(newest.document)
+	return &newest, nil
+}
+
+// find returns the run of a name; nil if there is none.
+func (s *Server) find(ctx context.Context, run string) (*document, error) {
+	e, err := s.newest(ctx, run)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	return parseDocument(e.document)
+}
+
+// left explains why tables of an opened run are missing; nil if the list of runs
+// does not know.
+func (s *Server) left(ctx context.Context, d *document) error {
+	now, err := s.newest(ctx, d.Run)
+	if err != nil || now != nil && now.attempt == d.Attempt {
+		return nil
+	}
+	if now == nil {
+		return &leftError{d.Run, fmt.Sprintf("was removed from %s after it was opened here; import it again and open it anew", s)}
+	}
+	at := time.Unix(0, now.written).UTC().Format(time.DateTime) + " UTC"
+	var newer *newerError
+	if _, err := parseDocument(now.document); errors.As(err, &newer) {
+		return &leftError{d.Run, fmt.Sprintf("was replaced at %s, after it was opened here, by a newer isobath: it has schema %d, and this program knows %d; open it with a newer isobath", at, newer.schema, schemaVersion)}
+	}
+	return &leftError{d.Run, fmt.Sprintf("was replaced at %s, after it was opened here; open it again to see the new one", at)}
 }
 
 // Entry is one run in the list.

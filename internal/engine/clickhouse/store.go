@@ -22,6 +22,7 @@ import (
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -184,36 +185,14 @@ func digest(ctx context.Context, d *document, c *Contents) (string, error) {
 			io.WriteString(h, name)
 		}
 		if col.Valid != nil {
-			if err := binary.Write(h, binary.LittleEndian, []uint64(col.Valid)); err != nil {
-				return "", err
-			}
+			h.Write(table.RawBytes(col.Valid))
 		}
 		for from := 0; from < d.Rows; from += batchRows {
-			if err := binary.Write(h, binary.LittleEndian, slice(col.Data, from, min(from+batchRows, d.Rows))); err != nil {
-				return "", err
-			}
+			h.Write(col.Raw(from, min(from+batchRows, d.Rows)))
 		}
 		col.Release()
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func slice(data any, from, to int) any {
-	switch d := data.(type) {
-	case []int32:
-		return d[from:to]
-	case []int64:
-		return d[from:to]
-	case []float64:
-		return d[from:to]
-	case []uint32:
-		return d[from:to]
-	case []uint8:
-		return d[from:to]
-	case []uint64:
-		return d[from:to]
-	}
-	return nil
 }
 
 // writer stores one run.
@@ -225,6 +204,7 @@ type writer struct {
 	progress  func(done, total, rows int64)
 
 	divided   []*query.Binner // the usual axis of each column
+	coded     []kernel.BinCodes
 	described []described
 	samples   [][]float64
 }
@@ -232,7 +212,8 @@ type writer struct {
 // measure looks at every column, and divides it as an axis usually is.
 func (w *writer) measure(ctx context.Context) error {
 	columns := w.contents.Table.Columns()
-	w.divided, w.described, w.samples = make([]*query.Binner, len(columns)), make([]described, len(columns)), make([][]float64, len(columns))
+	w.divided, w.coded = make([]*query.Binner, len(columns)), make([]kernel.BinCodes, len(columns))
+	w.described, w.samples = make([]described, len(columns)), make([][]float64, len(columns))
 	return parallel.Each(ctx, len(columns), func(_ context.Context, _, i int) error {
 		e := query.Measure(columns[i])
 		b, err := e.Bin(query.Axis{Column: columns[i].Name})
@@ -240,7 +221,7 @@ func (w *writer) measure(ctx context.Context) error {
 			return err
 		}
 		summary, sample := e.Summary()
-		w.divided[i], w.samples[i] = b, sample
+		w.divided[i], w.coded[i], w.samples[i] = b, kernel.BinsOf(columns[i], b), sample
 		w.described[i] = describe(columns[i], b, summary)
 		columns[i].Release()
 		return nil
@@ -306,19 +287,27 @@ func (w *writer) batch(from, to, shard int) *block {
 			b.rows += hi - lo
 		}
 	}
-	numbers, places := make([]uint64, 0, b.rows), make([]uint32, b.rows)
+	numbers := make([]uint64, 0, b.rows)
+	places := raw{kind: "UInt32"}
 	for _, p := range parts {
 		for i := p[0]; i < p[1]; i++ {
-			if w.contents.Places != nil {
-				places[len(numbers)] = w.contents.Places.Code[i]
-			}
 			numbers = append(numbers, uint64(i))
 		}
+		if w.contents.Places != nil {
+			places.parts = append(places.parts, table.RawBytes(w.contents.Places.Code[p[0]:p[1]]))
+		}
 	}
-	b.columns = []column{{"r", numbers}, {"place", places}}
+	b.columns = []column{{"r", raw{"UInt64", [][]byte{table.RawBytes(numbers)}}}, {"place", places}}
+	if w.contents.Places == nil {
+		b.columns[1].data = make([]uint32, b.rows)
+	}
 	for i, c := range w.contents.Table.Columns() {
 		f := &w.document.Columns[i]
-		b.columns = append(b.columns, column{f.value(), collect(c.Data, parts, b.rows)})
+		values := raw{kind: f.sqlType()}
+		for _, p := range parts {
+			values.parts = append(values.parts, c.Raw(p[0], p[1]))
+		}
+		b.columns = append(b.columns, column{f.value(), values})
 		if f.Holes {
 			b.columns = append(b.columns, column{f.present(), presentIn(c, parts, b.rows)})
 		}
@@ -327,39 +316,14 @@ func (w *writer) batch(from, to, shard int) *block {
 	return b
 }
 
-func collect(data any, parts [][2]int, rows int) any {
-	switch d := data.(type) {
-	case []int32:
-		return collectAs(d, parts, rows)
-	case []int64:
-		return collectAs(d, parts, rows)
-	case []float64:
-		return collectAs(d, parts, rows)
-	case []uint32:
-		return collectAs(d, parts, rows)
-	case []uint8:
-		return collectAs(d, parts, rows)
-	case []uint64:
-		return collectAs(d, parts, rows)
-	}
-	return nil
-}
-
-func collectAs[T any](d []T, parts [][2]int, rows int) []T {
-	out := make([]T, 0, rows)
-	for _, p := range parts {
-		out = append(out, d[p[0]:p[1]]...)
-	}
-	return out
-}
-
 func presentIn(c *table.Column, parts [][2]int, rows int) []uint8 {
+	floats, _ := c.Data.([]float64)
 	out := make([]uint8, 0, rows)
 	for _, p := range parts {
 		for i := p[0]; i < p[1]; i++ {
-			has := uint8(0)
-			if _, ok := query.Number(c, i); ok {
-				has = 1
+			has := uint8(1)
+			if c.Valid != nil && !c.Valid.Get(i) || floats != nil && floats[i] != floats[i] {
+				has = 0
 			}
 			out = append(out, has)
 		}
@@ -367,19 +331,21 @@ func presentIn(c *table.Column, parts [][2]int, rows int) []uint8 {
 	return out
 }
 
+// codes are the bins of rows on the usual axis of a column.
 func (w *writer) codes(i int, parts [][2]int, rows int) any {
 	if w.binType(i) == "UInt8" {
-		return codesAs[uint8](w.divided[i], parts, rows)
+		return codesAs[uint8](w.coded[i], parts, rows)
 	}
-	return codesAs[uint16](w.divided[i], parts, rows)
+	return codesAs[uint16](w.coded[i], parts, rows)
 }
 
-func codesAs[T uint8 | uint16](b *query.Binner, parts [][2]int, rows int) []T {
-	out := make([]T, 0, rows)
+func codesAs[T uint8 | uint16](bins kernel.BinCodes, parts [][2]int, rows int) []T {
+	out := make([]T, rows)
+	at := 0
 	for _, p := range parts {
-		for i := p[0]; i < p[1]; i++ {
-			out = append(out, T(b.Of(i)))
-		}
+		n := p[1] - p[0]
+		kernel.FillBins(bins, p[0], out[at:at+n])
+		at += n
 	}
 	return out
 }

@@ -130,6 +130,23 @@ type axisCodes struct {
 	*codes
 }
 
+// BinCodes finds the bins of rows on an axis.
+type BinCodes struct{ codes *codes }
+
+// BinsOf is for an axis of a column.
+func BinsOf(c *table.Column, b *query.Binner) BinCodes { return BinCodes{bins(c, b)} }
+
+// FillBins writes the bins of the rows from lo on; bytes are for axes of at most 256
+// cells.
+func FillBins[T uint8 | uint16](b BinCodes, lo int, into []T) {
+	switch into := any(into).(type) {
+	case []uint8:
+		b.codes.fill(lo, view{u8: into})
+	case []uint16:
+		b.codes.fill(lo, view{u16: into})
+	}
+}
+
 // bins returns the codes of an axis, not kept yet.
 func bins(c *table.Column, b *query.Binner) *codes {
 	missing := uint32(b.Binning.Bins)
