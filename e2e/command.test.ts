@@ -376,7 +376,7 @@ describe('commands', () => {
     const foreign = join(folder, 'foreign.csv');
     writeFileSync(
       foreign,
-      'source,line,timestamp,core,cost,level\na.c,1,1000000,0,5,L1\na.c,2,1000001,1,7,L2\na.c,2,1000002,3,9,L2\n',
+      'source,line,timestamp,core,cost,level,hit_type\na.c,1,1000000,0,5,L1,Hit\na.c,2,1000001,1,7,L2,Hit\na.c,2,1000002,3,9,L2,Hit\n',
     );
     await page.keyboard.press('Control+KeyO');
     await page.getByRole('textbox', { name: 'Path' }).fill(foreign);

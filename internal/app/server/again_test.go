@@ -35,7 +35,7 @@ func wait(t *testing.T, s *Server, j frame.Job) frame.Job {
 // opens with the mapping a user chose.
 func TestAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "samples.csv")
-	text := "source,line,timestamp,core,cost,level\na.c,1,1000000,0,5,L1\na.c,2,1000001,1,7,L2\na.c,2,1000002,1,9,L2\n"
+	text := "source,line,timestamp,core,cost,level,hit_type\na.c,1,1000000,0,5,L1,Hit\na.c,2,1000001,1,7,L2,Hit\na.c,2,1000002,1,9,L2,Hit\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestAgain(t *testing.T) {
 		t.Fatalf("%+v", failed)
 	}
 	columns := get[frame.Columns](t, do(s, "GET", api+"jobs/"+failed.ID+"/columns", ""), http.StatusOK)
-	if len(columns.Columns) != 6 || columns.Columns[3].Name != "core" || strings.Join(columns.Columns[3].Values, " ") != "0 1" || columns.Columns[0].ReadAs != "file" || len(columns.Wanted) < 20 {
+	if len(columns.Columns) != 7 || columns.Columns[3].Name != "core" || strings.Join(columns.Columns[3].Values, " ") != "0 1" || columns.Columns[0].ReadAs != "file" || len(columns.Wanted) < 20 {
 		t.Errorf("columns %+v", columns)
 	}
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/formats/delimited"
 )
 
@@ -155,26 +154,29 @@ func recognise(head []byte) (*layout, bool) {
 	return nil, false
 }
 
-// anybodys are known column names that other tables have too, beside those of
-// samples: they do not say that the hardware was asked.
-var anybodys = []string{"address", "bytes", "offset", "index", "node", "numa", "instruction", "pid"}
+// peculiar are column names that Mitos writes and other tables do not have: they say
+// that the hardware was asked. A source, a variable or a latency is anybody's.
+var peculiar = []string{"dataSource", "data_source", "data_src", "hit_type", "snoop_mode", "tlb_access",
+	"buffer_size", "dims", "map3D", "xidx", "yidx", "zidx", "virt_addr_offset"}
 
 // headed reports whether a line is a header: at least half of its fields are
-// known column names, and one is of Mitos alone. A table whose names are all
-// common ones, such as time, latency and line, is anybody's.
+// known column names.
 func headed(cells [][]byte) bool {
-	n, own := 0, 0
+	n := 0
 	for _, c := range cells {
-		name := string(bytes.TrimPrefix(c, []byte("\ufeff")))
-		if !knownColumn(name) {
-			continue
-		}
-		n++
-		if _, canonical := samples.Lookup(name); !canonical && !slices.Contains(anybodys, name) {
-			own++
+		if knownColumn(string(bytes.TrimPrefix(c, []byte("\ufeff")))) {
+			n++
 		}
 	}
-	return 2*n >= len(cells) && own > 0
+	return 2*n >= len(cells)
+}
+
+// theirs says that a file is of Mitos by itself: its rows are laid out like those of
+// files that lost their header, or one of its columns is peculiar.
+func (l *layout) theirs() bool {
+	return l.header == 0 || slices.ContainsFunc(l.found, func(name string) bool {
+		return slices.Contains(peculiar, name) || strings.HasPrefix(name, "ibs_")
+	})
 }
 
 func numeric(cell []byte) bool {

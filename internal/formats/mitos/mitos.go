@@ -28,8 +28,8 @@ func sniff(in *foreign.Input) bool {
 	if in.Dir() {
 		return slices.ContainsFunc(sampleFiles, in.Has)
 	}
-	_, ok := recognise(in.Head)
-	return ok
+	l, ok := recognise(in.Head)
+	return ok && l.theirs()
 }
 
 // columns shows the columns of a sample file.

@@ -435,13 +435,16 @@ func FuzzParse(f *testing.F) {
 // tables, which does not want the columns of Mitos.
 func TestAnybodysTable(t *testing.T) {
 	for header, want := range map[string]bool{
-		"time,latency,level,file,line,symbol":     false,
-		"time,cpu,node,addr,latency,level":        false,
-		"time,cpu,latency,address,offset,bytes":   false,
-		"source,line,latency,time,cpu,level":      true,
-		"ibs_op_rip,ibs_ld_op,time,cpu,latency,a": true,
+		"time,latency,level,file,line,symbol":         false,
+		"time,cpu,node,addr,latency,level":            false,
+		"time,cpu,latency,address,offset,bytes":       false,
+		"source,line,latency,time,cpu,level":          false,
+		"variable,source,line,time,iter,latency":      false,
+		"source,line,time,cpu,latency,level,hit_type": true,
+		"time,ip,cpu,addr,data_src":                   true,
+		"ibs_op_rip,ibs_ld_op,time,cpu,latency,a":     true,
 	} {
-		if _, got := recognise([]byte(header + "\n")); got != want {
+		if got := sniff(&foreign.Input{Head: []byte(header + "\n")}); got != want {
 			t.Errorf("%s: recognised %v, want %v", header, got, want)
 		}
 	}

@@ -38,6 +38,7 @@ var alsoCalled = map[string]string{
 	"sourceline": samples.Line, "linenumber": samples.Line, "lineno": samples.Line, "srcline": samples.Line,
 	"functionname": samples.Function, "func": samples.Function, "routine": samples.Function, "codesymbol": samples.Function, "function/callstack": samples.Function,
 	"mnemonic":   samples.Instruction,
+	"iter":       samples.Iteration,
 	"datasymbol": samples.Symbol, "memoryobject": samples.Symbol, "dataobject": samples.Symbol, "variable": samples.Symbol, "variablename": samples.Symbol,
 }
 
@@ -90,6 +91,7 @@ func ReadNames(names []string, fixed func(int) bool) Reading {
 	r.giveWay(folded)
 	r.localWeight(folded)
 	r.symbol(names, folded, fixed)
+	r.source(folded, fixed)
 	r.onlyOne(names)
 	r.doubt(names, folded, fixed)
 	return r
@@ -154,6 +156,15 @@ func (r *Reading) symbol(names, folded []string, fixed func(int) bool) {
 		r.As[i] = samples.Function
 	default:
 		r.As[i] = ""
+	}
+}
+
+// source takes what stands beside a line for its file. Alone it may as well be what
+// served an access.
+func (r *Reading) source(folded []string, fixed func(int) bool) {
+	i := slices.Index(folded, "source")
+	if i >= 0 && !fixed(i) && r.As[i] == "" && slices.Contains(r.As, samples.Line) && !slices.Contains(r.As, samples.File) {
+		r.As[i] = samples.File
 	}
 }
 
@@ -263,6 +274,9 @@ func misfit(c *table.Column, field samples.Field) string {
 	}
 	if words, ok := spellings[field.Name]; ok && c.Kind == table.Category && !slices.ContainsFunc(c.Dict, func(w string) bool { _, known := words.of(w); return known }) {
 		return fmt.Sprintf("none of its words (%s) is a %s that is known", quoted(c.Dict), words.thing)
+	}
+	if level := func(w string) bool { _, known := samples.LevelOf(w); return known }; field.Name == samples.File && slices.ContainsFunc(c.Dict, level) {
+		return fmt.Sprintf("some of its words (%s) are levels", quoted(c.Dict))
 	}
 	if field.Kind == table.Time {
 		if c.Kind == table.Category {

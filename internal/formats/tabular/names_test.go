@@ -41,6 +41,9 @@ func TestColumnsOfOtherTools(t *testing.T) {
 			" 60.00% , 3          ,519         ,L3 or L3 hit   ,[.] sweep   ,a.out        ,[.] grid+0x40   ,No    \n            |\n            ---sweep\n               main\n\n" +
 			" 40.00% , 2          ,7           ,L1 or L1 hit   ,[.] fill    ,a.out        ,[.] grid        ,Yes   \n\n\n#\n# (Tip: see also, perf c2c)\n#\n",
 			map[string]string{"latency": "519", "level": "L3", "function": "sweep", "symbol": "grid", "lock": "0"}, "weight", "2 rows for 5 samples"},
+		{"the source of a line", "time,source,line,latency,cpu,iter\n1,heat.c,5,100,0,2\n", map[string]string{"file": "heat.c", "line": "5", "iteration": "2"}, "", `column "source" is taken for it`},
+		{"a source that is a level", "time,source,line,latency\n1,L2,5,100\n", map[string]string{"source": "L2"}, "file", "are levels"},
+		{"a source without a line", "time,source,latency\n1,heat.c,100\n", map[string]string{"source": "heat.c"}, "file", "--map file=source"},
 		{"a header in a comment", "# made by x\n# time,cpu,latency\n5,3,40\n", map[string]string{"time": "0", "cpu": "3", "latency": "40"}, "", ""},
 	}
 	for _, tt := range tests {
@@ -146,5 +149,35 @@ func TestDescribedNamesStay(t *testing.T) {
 	tab := out.Tables[0]
 	if c := tab.Column("symbol"); c == nil || c.Text(0) != "grid" || c.Provenance != table.Measured || tab.Rows() != 1 || len(out.Warnings) > 0 {
 		t.Errorf("symbol %v, %d rows, %q", c, tab.Rows(), out.Warnings)
+	}
+}
+
+// The unit of a latency is what the file, its column's name or the user says; where
+// nobody does, cycles are assumed and that is said.
+func TestUnitOfLatency(t *testing.T) {
+	tests := []struct {
+		name, text string
+		m          map[string]string
+		unit, says string
+	}{
+		{"not said", "cpu,latency\n0,5\n", nil, "cycles", "so it is read in cycles; say otherwise with --map latency=latency:UNIT"},
+		{"behind the name", "cpu,Latency (ns)\n0,5\n", nil, "ns", ""},
+		{"by the user", "cpu,latency\n0,5\n", map[string]string{"latency": "latency:cycles"}, "cycles", ""},
+		{"in the name", "cpu,lat_ns\n0,5\n", map[string]string{"latency": "lat_ns"}, "ns", `as its name "lat_ns" ends`},
+		{"perf's weight", "cpu,Local Weight,Memory access\n0,5,L1 hit\n", nil, "cycles", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := importText(t, tt.text, tt.m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := out.Tables[0].Column(schema.Latency); c == nil || c.Unit != tt.unit {
+				t.Errorf("latency is %+v, want %s", c, tt.unit)
+			}
+			if said := strings.Join(out.Warnings, "; "); !strings.Contains(said, tt.says) || tt.says == "" && strings.Contains(said, "read in") {
+				t.Errorf("warnings %q, want %q", said, tt.says)
+			}
+		})
 	}
 }

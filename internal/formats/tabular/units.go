@@ -26,12 +26,14 @@ var unitInName = regexp.MustCompile(`(?i)[_ .(\[]([a-zµ]+)[)\]]?$`)
 // what it guessed.
 func inUnit(c *table.Column, field samples.Field, from source) (*table.Column, string, error) {
 	if field.Kind != table.Time {
-		if from.unit == "" {
-			return c, "", nil
+		out, said := *c, ""
+		switch {
+		case from.unit != "":
+			out.Unit = from.unit
+		case field.Name == samples.Latency && c.Unit == "" && c.Provenance == table.Unknown:
+			out.Unit, said = latencyUnit(from)
 		}
-		out := *c
-		out.Unit = from.unit
-		return &out, "", nil
+		return &out, said, nil
 	}
 	if c.Kind == table.Category {
 		return c, "", nil // words have no unit: whoever converts the column says so
@@ -41,6 +43,24 @@ func inUnit(c *table.Column, field samples.Field, from source) (*table.Column, s
 		return c, said, err
 	}
 	return scaled(c, factor), said, nil
+}
+
+// ofLatency are units of latencies at the end of a name.
+var ofLatency = map[string]string{"cycles": samples.Cycles, "cycle": samples.Cycles, "cyc": samples.Cycles, "clk": samples.Cycles, "clocks": samples.Cycles,
+	"ns": samples.Nanoseconds, "nsec": samples.Nanoseconds, "us": "us", "usec": "us", "ticks": "ticks"}
+
+// latencyUnit is what the name of a column says of its unit: perf's weights are cycles,
+// as most latencies of samples are, which is assumed of those that say nothing.
+func latencyUnit(from source) (unit, said string) {
+	if folded, _ := foldName(from.file); folded == "localweight" {
+		return samples.Cycles, ""
+	}
+	how := fmt.Sprintf("--map %s", shellWord(samples.Latency+"="+from.file+":UNIT"))
+	if m := unitInName.FindStringSubmatch(from.file); m != nil && ofLatency[strings.ToLower(m[1])] != "" {
+		unit = ofLatency[strings.ToLower(m[1])]
+		return unit, fmt.Sprintf("%s: read in %s, as its name %q ends; say otherwise with %s", samples.Latency, unit, from.file, how)
+	}
+	return samples.Cycles, fmt.Sprintf("%s: the file does not say its unit, so it is read in cycles; say otherwise with %s", samples.Latency, how)
 }
 
 // timeFactor is how many nanoseconds a value of a time column stands for: as

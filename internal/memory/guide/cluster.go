@@ -104,7 +104,7 @@ func (g *Guide) Cluster(ctx context.Context, o TreeOptions) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Axis: o.Axis, Metric: m.Name, Depth: m.Depth, Unit: m.Unit, Samples: order.n}
+	t := &Tree{Axis: o.Axis, Metric: m.Name, Depth: m.Depth, Unit: m.unit, Samples: order.n}
 	t.Window, t.Slide = leafSize(order.n, o.Window, o.Slide)
 	if err := t.build(ctx, m, order, o.Progress); err != nil {
 		return nil, err

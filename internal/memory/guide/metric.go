@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -398,6 +399,7 @@ type measure struct {
 	Depth string // empty for a metric without
 	*slotting
 	cost *table.Column // latency; nil if the metric does not need it
+	unit string        // of its values; a metric in cycles has that of the latency
 }
 
 // prepare checks that the data supports a metric. An empty depth means CPU.
@@ -406,7 +408,7 @@ func (g *Guide) prepare(metric, depth string) (*measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &measure{Metric: m}
+	out := &measure{Metric: m, unit: m.Unit}
 	kind := hw.CPU
 	if m.PerDepth {
 		if depth != "" {
@@ -419,6 +421,9 @@ func (g *Guide) prepare(metric, depth string) (*measure, error) {
 	if m.latency {
 		if out.cost = g.latency(); out.cost == nil {
 			return nil, fmt.Errorf("metric %s: the data has no latency; imbalance, dram and others need none", m.Name)
+		}
+		if m.Unit == samples.Cycles {
+			out.unit = samples.UnitOf(out.cost)
 		}
 	}
 	if out.slotting, err = m.slots(g, kind); err != nil {

@@ -346,6 +346,37 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// TestUnitsOfMetrics: what is a latency has the unit of the latency.
+func TestUnitsOfMetrics(t *testing.T) {
+	r, err := demo.Uniform(2000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := changed(t, r, func(from *table.Table) *table.Table {
+		return edited(t, from, "latency", func(c *table.Column) { c.Unit = "ns" })
+	})
+	units := map[string]string{}
+	for _, m := range g.Info().Metrics {
+		units[m.Name] = m.Unit
+	}
+	for name, want := range map[string]string{"latency": "ns", "mean": "ns", "imbalance": "σ", "cpus": "CPUs"} {
+		s, err := g.Strip(t.Context(), StripOptions{Axis: "time", Metric: name, Windows: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Unit != want || units[name] != want {
+			t.Errorf("%s: %q, in the list %q, want %q", name, s.Unit, units[name], want)
+		}
+	}
+	tree, err := g.Cluster(t.Context(), TreeOptions{Axis: "time", Metric: "latency"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Unit != "ns" {
+		t.Errorf("clusters: %q", tree.Unit)
+	}
+}
+
 func TestProgress(t *testing.T) {
 	g := uniform(t, 70000, 1)
 	var stages []string

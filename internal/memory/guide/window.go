@@ -83,7 +83,7 @@ func (g *Guide) Strip(ctx context.Context, o StripOptions) (*Strip, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Strip{Axis: o.Axis, Metric: m.Name, Depth: m.Depth, Unit: m.Unit}
+	s := &Strip{Axis: o.Axis, Metric: m.Name, Depth: m.Depth, Unit: m.unit}
 	if o.EqualCount {
 		s.Windows, err = g.equalCount(ctx, m, &o)
 	} else {

@@ -170,8 +170,8 @@ type InsightAnswer struct {
 func (g *Guide) Info() GuideInfo {
 	info := GuideInfo{Metrics: []MetricInfo{}, Depths: append([]string{}, g.Depths()...), Axes: append([]string{}, g.Axes()...), MinSamples: MinSamples}
 	for _, m := range Metrics {
-		if _, err := g.prepare(m.Name, ""); err == nil {
-			info.Metrics = append(info.Metrics, MetricInfo{m.Name, m.Title, m.Unit, m.PerDepth})
+		if ready, err := g.prepare(m.Name, ""); err == nil {
+			info.Metrics = append(info.Metrics, MetricInfo{m.Name, m.Title, ready.unit, m.PerDepth})
 		}
 	}
 	return info

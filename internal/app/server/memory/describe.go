@@ -21,6 +21,9 @@ func (s *Samples) describe(ctx context.Context) ([]frame.ColumnInfo, error) {
 	out := make([]frame.ColumnInfo, len(columns))
 	err := parallel.Each(ctx, len(columns), func(_ context.Context, _, i int) error {
 		out[i] = describeColumn(columns[i])
+		if out[i].Name == samples.CPU && samples.Usable(s.Data.Table, samples.Node) == nil {
+			out[i].Head = "processor" // there is no node that it could be ordered by
+		}
 		return nil
 	})
 	if err != nil {

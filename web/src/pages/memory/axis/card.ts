@@ -6,7 +6,7 @@ import { titleOf, valueColumn } from '../../../state/axes';
 import { slotOf } from '../guide';
 import { glyph } from '../views/glyph';
 import type { GuidedView } from '../views/guided';
-import { metricSaid, metricTitle } from '../views/metrics';
+import { metricSaid, metricTitle, metricValue } from '../views/metrics';
 import type { TopologyView } from '../views/topology';
 import type { AxisModel } from './model.svelte';
 
@@ -54,9 +54,14 @@ function measured(m: AxisModel): readonly Row[] {
     const one = slotOf(m.guided, `axis.card.${k}`, 'metrics');
     return [
       metricTitle({ name: s.metric, depth: s.depth }).replace('average ', ''),
-      one && !one.busy ? metricSaid(one.value?.windows[0]?.value, s.unit).replace(/ cycles$/, '') : '…',
+      one && !one.busy ? inCard(one.value?.windows[0]?.value, s.unit) : '…',
     ];
   });
+}
+
+/** A latency stands under others, whose row says the unit. */
+function inCard(v: number | null | undefined, unit: string): string {
+  return unit === 'CPUs' || unit === 'σ' ? metricSaid(v, unit) : metricValue(v, unit);
 }
 
 /** A range as short as a card needs it: "100.4 – 107.7 G". */

@@ -74,12 +74,13 @@ export function metricValue(v: number | null | undefined, unit: string): string 
   switch (unit) {
     case 'share':
       return percent(v, 1);
-    case 'cycles':
-      return decimal(v, 1);
     case 'CPUs':
       return count(v);
-    default:
+    case 'σ':
+    case '':
       return decimal(v, 2);
+    default: // of latencies
+      return decimal(v, 1);
   }
 }
 
@@ -96,9 +97,10 @@ export function metricEnd(v: number, unit: string): string {
       return percent(v, 1);
     case 'CPUs':
       return count(v);
-    case 'cycles':
-      return decimal(v, v < 10 ? 1 : 0);
-    default:
+    case 'σ':
+    case '':
       return decimal(v, Math.abs(v) < 1 ? 2 : 1);
+    default: // of latencies
+      return decimal(v, v < 10 ? 1 : 0);
   }
 }
