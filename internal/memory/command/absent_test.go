@@ -22,7 +22,7 @@ func TestSearchWithoutCPU(t *testing.T) {
 	s.catalogue = NewCatalogue(tab, nil)
 	for text, why := range map[string]string{
 		"cpu 0": "no column cpu", "slowest cpu": "no column cpu", "socket 1": "no topology", "thread 1": "no column tid", "numa node 0": "no topology",
-		"core 3": "no topology", "line 20-30": "no column line", "hottest function": "no column function", "grid cpu 3": "no column cpu",
+		"core 3": "no topology", "line 20-30": "no column line", "hottest function": "no column function", "grid cpu 3": "no column cpu", "odd cpus": "no column cpu", "unusual threads": "no column tid",
 	} {
 		list, err := s.Search(t.Context(), text, shown)
 		if err != nil {

@@ -300,12 +300,22 @@ func (c *Catalogue) viewOf(text string, ctx *Context) []Suggestion {
 		for _, t := range tokens[:at] {
 			words = append(words, t.word)
 		}
-		name := fold(strings.Join(words, " "))
-		for _, id := range c.letters {
-			p := &c.index.phrases[id]
-			if e := &c.entries[p.entry]; e.kind == kindPage && e.action == View && p.folded == name {
-				return []Suggestion{c.suggest(scored{int(p.entry), 1}, ctx)}
-			}
+		if list := c.pageNamed(strings.Join(words, " "), aView, ctx); list != nil {
+			return list
+		}
+	}
+	return nil
+}
+
+func aView(e *entry) bool { return e.action == View }
+
+// pageNamed is what the page can do that is called exactly so.
+func (c *Catalogue) pageNamed(name string, accept func(*entry) bool, ctx *Context) []Suggestion {
+	name = fold(name)
+	for _, id := range c.letters {
+		p := &c.index.phrases[id]
+		if e := &c.entries[p.entry]; e.kind == kindPage && accept(e) && p.folded == name {
+			return []Suggestion{c.suggest(scored{int(p.entry), 1}, ctx)}
 		}
 	}
 	return nil

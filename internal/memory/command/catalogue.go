@@ -169,36 +169,11 @@ func (c *Catalogue) addAxis(col *table.Column) {
 		c.add(entry{kind: kindSet, name: name + " set", column: col.Name, where: setTo(col.Name, 1), does: "samples with " + name}, col.Name+" yes", "with "+col.Name)
 		c.add(entry{kind: kindUnset, name: name + " not set", column: col.Name, where: setTo(col.Name, 0), does: "samples without " + name}, "not "+col.Name, "no "+name, "without "+name)
 	case table.Number, table.Time:
-		if col.Kind == table.Number && !slices.Contains(naming, col.Name) {
-			c.addSides(name, col.Name)
-		}
 		for _, t := range thirds {
 			c.add(entry{kind: kindThird, name: t.name + " " + name, column: col.Name, lazy: t.of(col.Name), does: fmt.Sprintf("the %s third of %s", t.says, name)}, thirdNames(t, col.Name)...)
 		}
 	}
 	c.add(entry{kind: kindHistogram, name: "histogram of " + name, column: col.Name, action: View, target: "axis", does: "shows the histogram of " + name}, "distribution of "+name)
-}
-
-// addSides names the two sides of the mean of a column.
-func (c *Catalogue) addSides(name, column string) {
-	for _, side := range []struct {
-		op    query.Op
-		words []string
-	}{{query.Gt, []string{"above", "over", "more than", "higher than"}}, {query.Lt, []string{"below", "under", "less than", "lower than"}}} {
-		var aliases []string
-		for _, w := range side.words {
-			aliases = append(aliases, w+" average "+column, w+" mean "+column, column+" "+w+" average")
-		}
-		c.add(entry{kind: kindThird, name: side.words[0] + " average " + name, column: column, lazy: besideMean(column, side.op), does: name + " " + side.words[0] + " its mean"}, aliases...)
-	}
-}
-
-// besideMean compares values with the mean of all.
-func besideMean(column string, op query.Op) clause {
-	return func(n numbers) (string, error) {
-		mean, err := n.mean(column)
-		return query.Compare{Column: column, Op: op, Value: query.NumberValue(mean)}.String(), err
-	}
 }
 
 // titleOf is how a column is called in sentences: its label, or its name.
@@ -314,7 +289,7 @@ var pageCommands = []struct {
 	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"top offenders", "offenders", "hot lines", "ranking", "hot spots", "where is the time spent", "where am I losing time", "where does the time go", "what takes longest", "go to top offenders"}},
 	{"open samples", View, "rows", "lists the selected samples, each with why it has its level", []string{"rows", "table of samples", "list samples", "raw data", "why this level"}},
 	{"choose columns", Columns, "", "says which column of the file is which, and what an L1 hit is assumed to take", []string{"map columns", "remap attributes", "import settings", "assumed L1 latency"}},
-	{"open insights", View, "insights", "lists what is wrong with this run, the most at stake first", []string{"insights", "findings", "what is wrong", "why is it slow", "problems", "advice", "go to insights", "outliers", "odd ones"}},
+	{"open insights", View, "insights", "lists what is wrong with this run, the most at stake first", []string{"insights", "findings", "what is wrong", "why is it slow", "problems", "advice", "go to insights"}},
 	{"open metrics and clusters", View, "parallel", "shows the metric over windows of an axis and its clusters, above the axes", []string{"imbalance", "imbalance between threads", "load imbalance", "load balance", "balance of threads", "work distribution", "clusters", "phases", "metrics", "guided exploration", "go to metrics"}},
 	{"compare with another run", View, changesView, "shows what differs between this run and another one that is open", []string{"compare", "compare with", "compare runs", "diff", "difference", "changes", "before and after", "regression", "what changed"}},
 	{"open statistics", View, "statistics", "goes to the statistics", []string{"statistics", "stats", "summary", "median latency", "mean latency", "average latency", "median", "quartiles", "percentiles", "quantiles", "how many samples", "number of samples", "how long did it run", "go to statistics"}},

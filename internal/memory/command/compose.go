@@ -48,7 +48,7 @@ const (
 // fillers are words that connect and say nothing by themselves.
 var fillers = wordSet("of the in on at to by a an for with from that is are was were do does did where which when all only samples sample accesses access axis served hits hit goes go " +
 	"cpus threads cores during some please find select show me pick what who how many much number issued touching touched made against its their than then also level levels " +
-	"anything everything something just any")
+	"anything everything something just any took take taken taking lasted lasting")
 
 // negations turn round what follows, longest first.
 var negations = []string{"everything but", "everything except", "anything but", "anything except", "all but", "all except", "other than", "but not", "and not",
@@ -154,6 +154,24 @@ func (c *Catalogue) onlyValue(tokens []token) bool {
 // wishes are words before what somebody wants to see; without them the verb would be
 // about axes.
 var wishes = []string{"show me", "give me", "hide everything but", "hide everything except", "hide all but", "hide all except", "remove everything but", "remove everything except"}
+
+// goings are words before a view that somebody wants to see, besides.
+var goings = []string{"show me", "give me", "show", "open", "see", "view", "bring up", "go to", "take me to", "switch to", "where is", "where are", "where can I see", "I want to see", "let me see", "can I see"}
+
+// going reads "show me the heat map".
+func (c *Catalogue) going(text string, ctx *Context) []Suggestion {
+	rest, ok := after(text, goings)
+	if !ok {
+		return nil
+	}
+	if bare, ok := after(rest, []string{"the", "a", "an", "my"}); ok {
+		rest = bare
+	}
+	if column, _ := c.axisAt(tokensOf(rest), 0); column != "" {
+		return nil
+	}
+	return c.pageNamed(rest, aView, ctx)
+}
 
 // wished is an input without such words; false if it does not begin with any.
 func wished(text string) (rest string, ok bool) { return after(text, wishes) }
@@ -323,6 +341,7 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.placesAt(tokens, at)...)
 	out = append(out, c.threadsAt(tokens, at)...) // before its number, which no thread has
 	out = append(out, c.boundsAt(tokens, at)...)
+	out = append(out, c.besideAt(tokens, at)...)
 	out = append(out, c.mostAt(tokens, at)...)
 	out = append(out, c.endsAt(tokens, at)...)
 	out = append(out, c.stretchAt(tokens, at)...)

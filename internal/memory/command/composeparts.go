@@ -272,11 +272,23 @@ func (c *Catalogue) boundsAt(tokens []token, at int) []part {
 		add(samples.Time, &b, b.end, 0.999)
 	} else if c.latency != "" && (strings.HasPrefix(b.unit(), "cycle") || b.unit() == "" && b.op != "" && onlyFillers(tokens[:at]) && b.end == len(tokens)) {
 		add(c.latency, &b, b.end, 0.999)
+	} else if c.latency != "" && b.unit() == "" && ofLatency[tokens[at].word] && !c.namesAxis(tokens, b.end) {
+		add(c.latency, &b, b.end, 0.99)
 	}
 	if column, end := c.axisAt(tokens, b.end); column != "" && b.unit() == "" {
 		add(column, &b, end, 0.9)
 	}
 	return out
+}
+
+// ofLatency are words of limits that are about how long something took where
+// nothing else is said: "remote accesses over 250".
+var ofLatency = wordSet("over above > >= longer slower more exceeding under below < <= shorter faster less")
+
+// namesAxis says that the words at a place name an axis or a place of the machine.
+func (c *Catalogue) namesAxis(tokens []token, at int) bool {
+	column, _ := c.axisAt(tokens, at)
+	return column != "" || at < len(tokens) && placeWords[stem(tokens[at].word)] != ""
 }
 
 // onlyFillers reports whether the words before a limit are fillers.
@@ -351,7 +363,7 @@ func (c *Catalogue) betweenAt(tokens []token, at int) (part, bool) {
 // column has no such values.
 func (c *Catalogue) limits(column string, b *bound) query.Expr {
 	col := c.table.Column(column)
-	if col.Kind == table.Category || b.unit() == "%" {
+	if col.Kind == table.Category || b.unit() == "%" || col.Kind == table.Flag && b.lo.number > 1 {
 		return nil
 	}
 	unit := b.unit()

@@ -27,7 +27,7 @@ type scored struct {
 // Match ranks what an input may mean, best first. It looks at no sample:
 // selections that depend on quantiles are still to be resolved.
 func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
-	text = c.wholeNumbers(text)
+	text = c.wholeNumbers(then.ReplaceAllString(text, "$1 than"))
 	in := parseInput(text)
 	var out []Suggestion
 	literal := c.literal(text)
@@ -49,6 +49,11 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 	out = append(out, c.comparing(text)...)
 	out = append(out, c.viewOf(text, &ctx)...)
 	out = append(out, c.calling(text)...)
+	out = append(out, c.going(text, &ctx)...)
+	if column, _ := c.axisAt(tokensOf(text), 0); column == "" {
+		out = append(out, c.pageNamed(text, anything, &ctx)...) // "more" is no limit in "more bins"
+	}
+	out = append(out, c.odd(text)...)
 	if len(out) == 0 {
 		out = literal
 	}

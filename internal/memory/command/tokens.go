@@ -31,7 +31,9 @@ var (
 	in1000s     = regexp.MustCompile(`\b[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+)\b`)
 	// apart000 is a number whose thousands are apart: by a thin blank, as the page
 	// writes it, or by any where what follows is no number of its own.
-	apart000   = regexp.MustCompile(`\b\d{1,3}(?:(?:[\x{00a0}\x{2009}\x{202f}]\d{3})+|(?:\s0\d{2})+)\b`)
+	apart000 = regexp.MustCompile(`\b\d{1,3}(?:(?:[\x{00a0}\x{2009}\x{202f}]\d{3})+|(?:\s0\d{2})+)\b`)
+	// then is what people also write for "than".
+	then       = regexp.MustCompile(`(?i)\b(more|less|\w{3,}er) then\b`)
 	nameNumber = regexp.MustCompile(`^(.*[^\d:]):(\d+)$`)
 )
 
