@@ -59,39 +59,63 @@ func recordReferences(ctx context.Context, dir string) ([]Result, error) {
 	}
 	speed := float64(stepped.Instructions) / seconds
 	results := []Result{{Name: "refs-step", Ours: speed, Peer: 30000, Unit: "instr/s", Versus: "limit", Ratio: speed / 30000, Bar: 1, AtLeast: true}}
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		results = append(results, Result{Name: "refs-flow-valgrind", Skipped: "valgrind is not installed"})
+	} else {
+		rows, err := flowCost(ctx, dir, "-valgrind", func(flow bool) (*reftrace.Recording, float64, error) { return sort(100, reftrace.Valgrind, flow) })
+		if err != nil {
+			return results, err
+		}
+		results = append(results, rows...)
+	}
 	if _, err := exec.LookPath("qemu-x86_64"); err != nil {
-		return append(results, Result{Name: "refs-qemu-1M", Skipped: "qemu-x86_64 is not installed (Debian package qemu-user)"}), nil
-	}
-	emulated, seconds, err := sort(200, reftrace.QEMU, false)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(emulated.Refs); n < 1_000_000 {
-		return nil, fmt.Errorf("the trace has %d references, want a million", n)
-	}
-	results = append(results, limit("refs-qemu-1M", seconds, "s", 60))
-	followed, more, err := sort(200, reftrace.QEMU, true)
-	if err != nil {
-		return nil, err
-	}
-	plain := seconds
-	for range 2 { // they alternate, and the fastest of each counts: the first one also builds the plugin
-		_, without, err := sort(200, reftrace.QEMU, false)
+		results = append(results, Result{Name: "refs-qemu-1M", Skipped: "qemu-x86_64 is not installed (Debian package qemu-user)"})
+	} else {
+		emulated, seconds, err := sort(200, reftrace.QEMU, false)
 		if err != nil {
 			return nil, err
 		}
-		_, with, err := sort(200, reftrace.QEMU, true)
-		if err != nil {
-			return nil, err
+		if n := len(emulated.Refs); n < 1_000_000 {
+			return nil, fmt.Errorf("the trace has %d references, want a million", n)
 		}
-		plain, more = min(plain, without), min(more, with)
-	}
-	space, err := flowSpace(ctx, dir, emulated, followed)
-	if err != nil {
-		return results, err
+		results = append(results, limit("refs-qemu-1M", seconds, "s", 60))
+		rows, err := flowCost(ctx, dir, "", func(flow bool) (*reftrace.Recording, float64, error) { return sort(200, reftrace.QEMU, flow) })
+		if err != nil {
+			return results, err
+		}
+		results = append(results, rows...)
 	}
 	hooked, err := hookedSpeed(ctx, dir)
-	return append(append(results, Result{Name: "refs-flow-time", Ours: more, Peer: plain, Unit: "s", Versus: "without control flow", Ratio: more / plain, Bar: 1.15}, space), hooked...), err
+	return append(results, hooked...), err
+}
+
+// flowCost is the time and the space that control flow adds to a recording. Those
+// with and without take turns, and the fastest of each counts: the first one may
+// build a plugin, too.
+func flowCost(ctx context.Context, dir, suffix string, record func(flow bool) (*reftrace.Recording, float64, error)) ([]Result, error) {
+	var last [2]*reftrace.Recording
+	var fastest [2]float64
+	for i := range 3 {
+		for k, flow := range []bool{false, true} {
+			rec, seconds, err := record(flow)
+			if err != nil {
+				return nil, err
+			}
+			if i == 0 || seconds < fastest[k] {
+				fastest[k] = seconds
+			}
+			if last[k] != nil {
+				if err := last[k].Close(); err != nil {
+					return nil, err
+				}
+			}
+			last[k] = rec
+		}
+	}
+	space, err := flowSpace(ctx, dir, last[0], last[1])
+	space.Name += suffix
+	plain, more := fastest[0], fastest[1]
+	return []Result{{Name: "refs-flow-time" + suffix, Ours: more, Peer: plain, Unit: "s", Versus: "without control flow", Ratio: more / plain, Bar: 1.15}, space}, err
 }
 
 // hookedSpeed is how many references a program with compiler hooks records in a

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/base/test"
+	shown "github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/record"
 	heaplog "github.com/isobath/isobath/internal/record/heap"
 	"github.com/isobath/isobath/internal/record/pmu"
@@ -35,6 +36,7 @@ func recordings(ctx context.Context, dir string) ([]Result, error) {
 		func() ([]Result, error) { return recordTime(ctx, filepath.Join(dir, "beside"), dir) },
 		func() ([]Result, error) { return one(recordStacks(ctx, filepath.Join(dir, "beside"), dir)) },
 		func() ([]Result, error) { return one(recordLosses(ctx, filepath.Join(dir, "spin"))) },
+		func() ([]Result, error) { return one(recordLive(ctx, filepath.Join(dir, "spin"))) },
 		func() ([]Result, error) { return one(smallAllocations(ctx, filepath.Join(dir, "pairs"), dir)) },
 		func() ([]Result, error) { return one(largeAllocations(ctx, filepath.Join(dir, "large"), dir)) },
 	} {
@@ -242,6 +244,33 @@ func recordLosses(ctx context.Context, program string) (Result, error) {
 		Versus: fmt.Sprintf("records taken, %.0f a second of user time", rate)}, nil
 }
 
+// recordLive counts how often what is shown of a recording grows while its program
+// runs, at a rate that fills a moment; the bar is once a second.
+func recordLive(ctx context.Context, program string) (Result, error) {
+	var first, last time.Time
+	moments, rows := 0, 0
+	_, err := record.Record(ctx, &record.Options{Command: []string{program, "8000000"}, Mode: record.Timer, Sampling: pmu.Options{Rate: 5000, Stacks: true}, Heap: true, Say: func(string) {}, Watch: &record.Watch{
+		Rows: 50_000,
+		Show: func(_ context.Context, r *shown.Run) error {
+			rows, last = r.Table("samples").Rows(), time.Now()
+			if moments++; moments == 1 {
+				first = last
+			}
+			return nil
+		},
+		Tell: func(record.Sofar) {},
+		Held: func() bool { return false },
+	}})
+	if err != nil {
+		return Result{}, err
+	}
+	every := last.Sub(first).Seconds() / float64(max(moments-1, 1))
+	if moments < 5 {
+		return Result{}, fmt.Errorf("only %d moments of a recording were shown", moments)
+	}
+	return Result{Name: "record-live", Ours: every, Peer: 1, Unit: "s", Ratio: every, Bar: 1, Versus: fmt.Sprintf("the bar: the page of a recording grows once a second; %d moments, the last of %d samples", moments, rows)}, nil
+}
+
 // smallAllocations times a small allocation and its end with the log preloaded.
 // The bar is on what one costs in all.
 func smallAllocations(ctx context.Context, program, dir string) (Result, error) {
@@ -273,7 +302,7 @@ func allocating(ctx context.Context, program, dir string) (with, without float64
 		return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
 	}
 	with, without = math.Inf(1), math.Inf(1)
-	for range 5 {
+	for range 15 { // a busy neighbour of the processor doubles both, for seconds
 		a, err := timed(heaplog.Environ(os.Environ(), library, dir, heaplog.DefaultThreshold))
 		if err != nil {
 			return 0, 0, err

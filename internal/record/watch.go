@@ -34,14 +34,43 @@ type Sofar struct {
 	Elapsed time.Duration
 }
 
-// watchEvery is how often a recording is shown. A moment that takes longer to show
-// than a part of that is followed by a pause of as many times as long: the
-// program that is recorded needs the processor too.
+// watchEvery is how often a recording is shown: a little more than once a second. A
+// moment that takes longer to show than a part of that is followed by a pause of as many
+// times as long, for the program that is recorded needs the processor too, and the
+// next one has fewer samples, but watchFewest if there are so many.
 const (
-	watchFirst = 300 * time.Millisecond
-	watchEvery = time.Second
-	watchShare = 3
+	watchFirst  = 300 * time.Millisecond
+	watchEvery  = 900 * time.Millisecond
+	watchShare  = 3
+	watchFewest = 10_000
 )
+
+// pace is how many samples the next moment has, and how long after the last one it
+// is made.
+type pace struct {
+	rows  int // 0 for all
+	pause time.Duration
+	shown int // moments so far
+}
+
+// next is what follows a moment that had so many samples and took so long; most is
+// what a moment may have. The first one also reads the programs, as no other does.
+func (p pace) next(samples int, took time.Duration, most int) pace {
+	p.shown++
+	if p.shown == 1 {
+		p.pause = max(watchEvery-took, watchFirst)
+		return p
+	}
+	p.pause = max(watchEvery-took, watchShare*took)
+	switch fair := watchEvery / (watchShare + 1); {
+	case most <= 0:
+	case took > fair:
+		p.rows = min(p.rows, max(watchFewest, int(float64(min(samples, p.rows))*float64(fair)/float64(took))))
+	case took < fair/2:
+		p.rows = min(most, 2*p.rows)
+	}
+	return p
+}
 
 // watching is a watch under way.
 type watching struct {
@@ -68,8 +97,8 @@ func (w *Watch) follow(ctx context.Context, dir string, say func(string)) error 
 	files := &symbol.Files{} // read once: programs do not change while they run
 	defer files.Close()
 	begun, shown, failed := time.Now(), -1, false
-	for pause := watchFirst; ; {
-		timer := time.NewTimer(pause)
+	for pace := (pace{rows: w.Rows, pause: watchFirst}); ; {
+		timer := time.NewTimer(pace.pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -80,20 +109,21 @@ func (w *Watch) follow(ctx context.Context, dir string, say func(string)) error 
 		n, err := samplesIn(dir)
 		w.Tell(Sofar{n, at.Sub(begun)})
 		if err == nil && n != shown && !w.Held() {
-			err = w.show(ctx, files, dir)
+			err = w.show(ctx, files, dir, pace.rows)
 			shown = n
+			pace = pace.next(n, time.Since(at), w.Rows)
+		} else {
+			pace.pause = watchEvery
 		}
 		if err != nil && ctx.Err() == nil && !failed {
 			failed = true // the next moment may be shown; saying it again helps nobody
 			say(fmt.Sprintf("the recording cannot be shown while it goes on: %v", err))
 		}
-		took := time.Since(at)
-		pause = max(watchEvery-took, watchShare*took)
 	}
 }
 
-func (w *Watch) show(ctx context.Context, files *symbol.Files, dir string) error {
-	r, err := recovered(ctx, files, dir, inBetween, w.Rows)
+func (w *Watch) show(ctx context.Context, files *symbol.Files, dir string, rows int) error {
+	r, err := recovered(ctx, files, dir, inBetween, rows)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,39 @@ func TestThin(t *testing.T) {
 	}
 }
 
+// A moment takes as long as its samples need. Whatever they need, the page grows at
+// least once a second, and the recorder takes a quarter of a processor, as long as
+// a moment of watchFewest samples can be had for that.
+func TestPace(t *testing.T) {
+	for _, each := range []time.Duration{time.Microsecond, 10 * time.Microsecond, 20 * time.Microsecond} {
+		p, begun, spent, last := pace{rows: 50_000, pause: watchFirst}, time.Duration(0), time.Duration(0), 0
+		const moments = 200
+		for i := range moments {
+			recorded := 2000 * (i + 1)
+			begun += p.pause
+			took := time.Duration(min(recorded, p.rows)) * each
+			last = min(recorded, p.rows)
+			if i == 0 {
+				took += 2 * time.Second // programs
+			}
+			begun, spent = begun+took, spent+took
+			p = p.next(recorded, took, 50_000)
+		}
+		if rate := moments / (begun - 2*time.Second).Seconds(); rate < 1 {
+			t.Errorf("%v a sample: %.2f moments a second", each, rate)
+		}
+		if share := float64(spent-2*time.Second) / float64(begun); share > 0.27 {
+			t.Errorf("%v a sample: %.2f of a processor", each, share)
+		}
+		if last < watchFewest || each < 5*time.Microsecond && last != 50_000 {
+			t.Errorf("%v a sample: %d are shown in the end", each, last)
+		}
+	}
+	if p := (pace{}).next(1<<30, time.Minute, 0); p.rows != 0 {
+		t.Errorf("%d of all samples are shown", p.rows)
+	}
+}
+
 // textsOf is what a table of samples says, row by row and column by column.
 func textsOf(s *table.Table) map[string][]string {
 	out := map[string][]string{}

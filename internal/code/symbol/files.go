@@ -30,7 +30,7 @@ type Files struct {
 	SameKernel bool
 
 	mu     sync.Mutex
-	opened map[string]*found
+	opened map[[2]string]*found
 	kernel *Kallsyms
 	loaded bool
 }
@@ -54,13 +54,13 @@ var ErrElsewhere = errors.New("recorded on another machine without a build id, s
 func (f *Files) Open(path, buildID string) (*Binary, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	key := path + "\x00" + buildID
+	key := [2]string{path, buildID}
 	if got, ok := f.opened[key]; ok {
 		return got.binary, got.err
 	}
 	b, err := f.open(path, strings.ToLower(buildID))
 	if f.opened == nil {
-		f.opened = map[string]*found{}
+		f.opened = map[[2]string]*found{}
 	}
 	f.opened[key] = &found{b, err}
 	return b, err

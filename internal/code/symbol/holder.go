@@ -30,6 +30,32 @@ var holderForms = []*regexp.Regexp{
 // passesOn is a line that hands its allocation to its caller.
 var passesOn = regexp.MustCompile(`^\s*(?:\{\s*)?return\b`)
 
+// plainName is a variable of a function, and no member of anything.
+var plainName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+
+// maxFunction bounds the lines that are searched for what a function returns.
+const maxFunction = 200
+
+// handsOn reports whether a function returns the variable that one of its lines, from
+// 1, gives an allocation to, as those do that check what malloc returns: its callers
+// know then what it is for.
+func handsOn(lines []string, line int, name string) bool {
+	if !plainName.MatchString(name) {
+		return false
+	}
+	// By itself, or as another type.
+	returned := regexp.MustCompile(`\breturn\s*(?:\([\w\s:*<>]+\*\s*\)\s*|(?:static|reinterpret)_cast<[^;()]*>\s*\(|\(|\s)\s*` + name + `\s*\)?\s*;`)
+	for _, text := range lines[min(line, len(lines)):min(line+maxFunction, len(lines))] {
+		switch {
+		case strings.HasPrefix(text, "}"):
+			return false
+		case returned.MatchString(text):
+			return true
+		}
+	}
+	return false
+}
+
 // severalAssignments is a line that fills more than one variable.
 var severalAssignments = regexp.MustCompile(`[^=!<>+\-*/|&^]=[^=].*[^=!<>+\-*/|&^]=[^=]`)
 
@@ -80,21 +106,29 @@ func classOf(function string) string {
 // maxSource bounds the sources that are read for names.
 const maxSource = 8 << 20
 
-// sourceLine returns a line of a source that is not newer than the program made
-// from it.
-func (o *Objects) sourceLine(binary *Binary, file string, line int) string {
+// source returns the lines of a source that is not newer than the program made from
+// it.
+func (o *Objects) source(binary *Binary, file string) []string {
 	if !o.Holders {
-		return ""
+		return nil
 	}
 	lines, ok := o.sources[file]
 	if !ok {
 		lines = readSource(binary.Path, file)
 		o.sources[file] = lines
 	}
-	if line < 1 || line > len(lines) {
-		return ""
+	return lines
+}
+
+// heldAt returns what a place in a source gives its allocation to, "" if that is not
+// certain, and whether its function hands it to its caller.
+func (o *Objects) heldAt(binary *Binary, f *Frame) (name string, caller bool) {
+	lines := o.source(binary, f.File)
+	if f.Line < 1 || f.Line > len(lines) {
+		return "", false
 	}
-	return lines[line-1]
+	name, caller = holder(lines[f.Line-1], f.Function)
+	return name, caller || handsOn(lines, f.Line, name)
 }
 
 func readSource(program, file string) []string {

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -485,6 +486,7 @@ func (o *Objects) allocationName(e *event[*Object]) string {
 // it to, or the line and the size.
 func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
 	name, first := "allocation", allocationName{}
+	inside := allocationName{} // of a function that hands it on: its own name for it, if its callers have none
 	for _, ret := range a.sites {
 		b, frames := o.callers(pid, at, ret)
 		for _, f := range frames {
@@ -498,17 +500,19 @@ func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
 			if first.site == "" {
 				first = allocationName{site + " " + term.Bytes(a.Size), site}
 			}
-			held, passed := holder(o.sourceLine(b, f.File, f.Line), f.Function)
-			if held != "" {
+			held, passed := o.heldAt(b, &f)
+			switch {
+			case held != "" && !passed:
 				return allocationName{held, site}
-			}
-			if !passed {
-				return first
+			case held != "" && inside == (allocationName{}):
+				inside = allocationName{held, site}
+			case !passed:
+				return cmp.Or(inside, first)
 			}
 		}
 	}
 	if first.site != "" {
-		return first
+		return cmp.Or(inside, first)
 	}
 	return allocationName{name: name + " " + term.Bytes(a.Size)}
 }

@@ -51,6 +51,19 @@ __attribute__((noinline)) static struct node *next_of(struct node *p) { return p
 static void chase_call(long n) { struct node *p = pool; while (n--) { p = next_of(p); counter++; } sink = (long)p; }
 static void chase_index(long n) { uint32_t i = 0; while (n--) i = follow[i]; sink = i; }
 static void chase_index_counter(long n) { uint32_t i = 0; while (n--) { i = follow[i]; counters[i & 63]++; } sink = i; }
+/* Eight hits, one after the other, behind each miss: what a step waits for them is their
+ * latency, which nothing hides, as the next miss is under way meanwhile but the thread
+ * stands here. The first index comes from the miss. */
+static void chase_index_late(long n)
+{
+	uint32_t i = 0; long at = 0;
+	while (n--) {
+		i = follow[i];
+		at = counters[(i & 63) + at]; at = counters[at]; at = counters[at]; at = counters[at];
+		at = counters[at]; at = counters[at]; at = counters[at]; at = counters[at];
+	}
+	sink = i + at;
+}
 /* A step in one, then a step in the other, each after the other: 50 to 50. No
  * address is odd, which the compiler does not know. */
 static void chase_two(long n)
@@ -216,7 +229,7 @@ static void generated_sweep(long n)
 static const struct { const char *name; void (*run)(long); long rounds; } kernels[] = {
 	{"chase_plain", chase_plain, 6000000}, {"chase_counter", chase_counter, 6000000}, {"chase_counters", chase_counters, 6000000}, {"chase_sum", chase_sum, 6000000},
 	{"chase_store", chase_store, 6000000}, {"chase_branch", chase_branch, 6000000}, {"chase_call", chase_call, 6000000}, {"chase_index", chase_index, 6000000},
-	{"chase_index_counter", chase_index_counter, 6000000}, {"chase_two", chase_two, 3000000}, {"chase_three_one", chase_three_one, 1500000}, {"chase_indirect", chase_indirect, 6000000},
+	{"chase_index_counter", chase_index_counter, 6000000}, {"chase_index_late", chase_index_late, 6000000}, {"chase_two", chase_two, 3000000}, {"chase_three_one", chase_three_one, 1500000}, {"chase_indirect", chase_indirect, 6000000},
 	{"tree_find", tree_find, 500000}, {"hash_open", hash_open, 6000000}, {"hash_chained", hash_chained, 1500000}, {"search_binary", search_binary, 700000}, {"union_find", union_find, 1000000},
 	{"gather_serial", gather_serial, 6000000}, {"scatter", scatter, 12000000}, {"modify", modify, 12000000}, {"sum_row", sum_row, 40}, {"sum_column", sum_column, 6}, {"triad", triad, 40},
 	{"copy_loop", copy_loop, 60}, {"fill_loop", fill_loop, 40}, {"stencil", stencil, 40}, {"short_loops", short_loops, 5000000}, {"sparse", sparse, 3}, {"histogram", histogram, 4},
