@@ -133,17 +133,20 @@ func (b *build) leftEarly(gr *group) bool {
 	if !st.endless {
 		return false
 	}
-	begin := func(p position) bool {
-		return p.file == st.file && slices.ContainsFunc(st.first, func(s span) bool { return s.contains(p.at) })
+	// What was inlined from a call is of the statement that calls.
+	of := func(in *instruction, part span) bool {
+		p := positionOf(in)
+		return p.file == st.file && part.contains(p.at) || calledIn(in, part, st.file)
 	}
-	rest := func(p position) bool {
-		return p.file == st.file && (st.body.contains(p.at) || st.step.contains(p.at)) && !begin(p)
+	begin := func(in *instruction) bool {
+		return slices.ContainsFunc(st.first, func(s span) bool { return of(in, s) })
 	}
+	rest := func(in instruction) bool { return (of(&in, st.body) || of(&in, st.step)) && !begin(&in) }
 	for _, m := range gr.machines {
 		l := &b.loops[m]
 		early := map[int32]bool{} // reached in a turn before anything else of the body
 		for todo := []int32{l.header}; len(todo) > 0; todo = todo[1:] {
-			if early[todo[0]] || !slices.Contains(l.blocks, todo[0]) || b.holdsPart(todo[0], rest) {
+			if early[todo[0]] || !slices.Contains(l.blocks, todo[0]) || slices.ContainsFunc(b.listing(todo[0]), rest) {
 				continue
 			}
 			early[todo[0]] = true
@@ -154,8 +157,10 @@ func (b *build) leftEarly(gr *group) bool {
 			}
 		}
 		for _, id := range l.blocks {
-			p, ok := b.forest.branch(id)
-			if ok && b.loopOf[id] == m && b.basics[id].ending == flow.Branch && begin(p) && b.leaves(m, id) && !early[id] {
+			list := b.listing(id)
+			if len(list) > 0 && b.loopOf[id] == m && b.basics[id].ending == flow.Branch && begin(&list[len(list)-1]) && b.leaves(m, id) &&
+				(!early[id] || positionOf(&list[len(list)-1]).file != st.file) { // one statement may be of both turns where a call in it ends the loop
+
 				return true
 			}
 		}

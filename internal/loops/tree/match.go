@@ -104,7 +104,7 @@ func (m *matcher) testsByCall(id, st int32) bool {
 
 // branchCalledBy reports whether the instruction that ends a basic was inlined from a
 // call in a part of the text.
-func (m *matcher) branchCalledBy(b int32, part span, file string) bool {
+func (m *forest) branchCalledBy(b int32, part span, file string) bool {
 	list := m.listing(b)
 	return len(list) > 0 && calledIn(&list[len(list)-1], part, file)
 }
@@ -146,6 +146,39 @@ func (m *matcher) bound(id int32) {
 	for _, b := range l.blocks {
 		// Who comes to the header of a do has begun a turn.
 		m.test[b] = m.test[b] || m.loopOf[b] == id && m.tests(b, s) && (b != l.header || s.head.from < s.body.from)
+	}
+	if s.testsFirst() {
+		m.conditionFirst(id)
+	}
+}
+
+// conditionFirst adds to what only tests the condition the parts of it that decide
+// nothing: the way on from a call that it makes, or what it chose between. They are
+// come to from the header through nothing else.
+func (m *matcher) conditionFirst(id int32) {
+	l := &m.loops[id]
+	s := &m.statements[l.statement]
+	part := func(b int32) bool {
+		only, _ := m.conditionOnly(b, s)
+		return m.loopOf[b] == id && only
+	}
+	if !part(l.header) {
+		return
+	}
+	from := map[int32][]int32{}
+	for _, u := range l.blocks {
+		for _, e := range m.next[u] {
+			from[e.to] = append(from[e.to], u)
+		}
+	}
+	m.test[l.header] = true
+	for more := true; more; {
+		more = false
+		for _, b := range l.blocks {
+			if !m.test[b] && part(b) && !slices.ContainsFunc(from[b], func(u int32) bool { return !m.test[u] || m.loopOf[u] != id }) {
+				m.test[b], more = true, true
+			}
+		}
 	}
 }
 
@@ -243,11 +276,18 @@ func (m *matcher) lowest(id int32) position {
 
 // tests reports whether a basic does nothing but test the condition.
 func (m *matcher) tests(b int32, s *statement) bool {
+	only, called := m.conditionOnly(b, s)
+	return only && (called || m.basics[b].ending == flow.Branch || m.basics[b].ending == flow.Call || m.guessed)
+}
+
+// conditionOnly reports whether all code of a basic is of the condition, and whether
+// all of it is of functions that the condition calls.
+func (m *matcher) conditionOnly(b int32, s *statement) (only, called bool) {
 	list := m.listing(b)
 	if s.endless || len(list) == 0 {
-		return false
+		return false, false
 	}
-	called := true // all of it is of functions that the condition calls
+	called = true
 	for i := range list {
 		p := positionOf(&list[i])
 		if p.line() == 0 || calledIn(&list[i], s.cond, s.file) {
@@ -255,10 +295,10 @@ func (m *matcher) tests(b int32, s *statement) bool {
 		}
 		called = false
 		if p.file != s.file || !s.cond.covers(p) && (!s.head.covers(p) || s.step.covers(p) || s.init.covers(p)) {
-			return false
+			return false, false
 		}
 	}
-	return called || m.basics[b].ending == flow.Branch || m.basics[b].ending == flow.Call || m.guessed
+	return true, called
 }
 
 // guards finds the basics outside a statement's loops that test its condition

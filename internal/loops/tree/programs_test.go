@@ -37,7 +37,7 @@ func compile(t *testing.T, source, level string, more ...string) (program string
 	if err != nil {
 		t.Fatal(err)
 	}
-	more = slices.Concat(more, parallelFlags(t, source))
+	more = slices.Concat(more, languageFlags(t, source))
 	dir := t.TempDir()
 	program = filepath.Join(dir, "program")
 	counting := program + "-counting"
@@ -61,8 +61,8 @@ func compile(t *testing.T, source, level string, more ...string) (program string
 	return program, want
 }
 
-// parallelFlags are those of programs that have parallel loops.
-func parallelFlags(t *testing.T, source string) []string {
+// languageFlags are those of programs that have parallel loops or coroutines.
+func languageFlags(t *testing.T, source string) []string {
 	t.Helper()
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -70,6 +70,9 @@ func parallelFlags(t *testing.T, source string) []string {
 	}
 	if bytes.Contains(text, []byte("#pragma omp")) {
 		return []string{"-fopenmp"}
+	}
+	if bytes.Contains(text, []byte("co_yield")) {
+		return []string{"-std=c++20"}
 	}
 	return nil
 }
@@ -285,7 +288,7 @@ func TestHooked(t *testing.T) {
 				if filepath.Ext(source) == ".cpp" {
 					cc = "g++"
 				}
-				if err := reftrace.Compile(t.Context(), slices.Concat([]string{cc, "-w", level, whole, "-o", hooked}, parallelFlags(t, whole)), &text, &text); err != nil {
+				if err := reftrace.Compile(t.Context(), slices.Concat([]string{cc, "-w", level, whole, "-o", hooked}, languageFlags(t, whole)), &text, &text); err != nil {
 					t.Fatalf("%v\n%s", err, &text)
 				}
 				checkHooked(t, name, recordTree(t, hooked, reftrace.Instrument), want, known)

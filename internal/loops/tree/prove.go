@@ -291,7 +291,7 @@ func (p *prover) entries(st int32, row int) (uint64, bool) {
 	switch {
 	case h != nil:
 		return h.trips().Entries, true
-	case !sh.always:
+	case !sh.always, p.statements[st].resumed: // which is entered to go on, too
 		return 0, false
 	case sh.parent >= 0:
 		around, ok := p.rows[sh.parent]

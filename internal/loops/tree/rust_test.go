@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 )
 
 func TestRustLoops(t *testing.T) {
@@ -36,5 +39,58 @@ fn run(v: &'a mut [f64], n: usize) -> char {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// A call in the head of a Rust loop is followed by a jump without optimisation, which
+// is part of the head too: the last time, when nothing comes, is no turn. Where code
+// of the head is not known as such, its turns are told with ≈.
+func TestRustHeads(t *testing.T) {
+	text := "fn run(v: &[u32]) {\n\tfor x in v.iter() {\n\t\tf(x);\n\t}\n}\n"
+	for _, tt := range []struct {
+		name, file string
+		exact      bool
+	}{{"head", "a.rs", true}, {"elsewhere", "core.rs", false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			at := func(pc, function uint64, line, column int, ending flow.Ending) flow.Instruction {
+				return flow.Instruction{PC: pc, Length: 4, Ending: ending, Function: function, Home: "run", Column: column, Place: refs.Place{Function: "run", File: "a.rs", Line: line}}
+			}
+			trace := &flow.Trace{Code: []flow.Instruction{
+				at(0x1000, 0x1000, 1, 1, flow.Straight),
+				at(0x1004, 0x1000, 2, 11, flow.Call), // next
+				at(0x1008, 0x1000, 2, 11, flow.Jump),
+				at(0x100c, 0x1000, 2, 11, flow.Branch),
+				at(0x1010, 0x1000, 3, 3, flow.Call), // f
+				at(0x1014, 0x1000, 2, 2, flow.Jump),
+				at(0x1018, 0x1000, 5, 2, flow.Return),
+				{PC: 0x2000, Length: 4, Ending: flow.Return, Function: 0x2000, Home: "next"},
+				{PC: 0x3000, Length: 4, Ending: flow.Return, Function: 0x3000, Home: "f"},
+			}}
+			trace.Code[2].Place.File = tt.file
+			e := flow.NewEncoder()
+			enter := func(starts ...uint64) {
+				for _, pc := range starts {
+					e.Enter(1, pc)
+					e.Reach(1, pc+4)
+				}
+			}
+			enter(0x1000)
+			for range 3 {
+				enter(0x1004, 0x2000, 0x1008, 0x100c, 0x1010, 0x3000, 0x1014)
+			}
+			enter(0x1004, 0x2000, 0x1008, 0x100c, 0x1018)
+			var err error
+			if trace.Blocks, trace.Threads, err = e.Flow(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Build(t.Context(), Input{Flow: trace, Source: func(string) []byte { return []byte(text) },
+				Open: func() (refs.Reader, error) { return &kept{about: &refs.About{Has: refs.HasPC}}, nil }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Loops) != 1 || got.Loops[0].Entries != 1 || got.Loops[0].Exact != tt.exact || tt.exact && got.Loops[0].Trips.Trips != 3 {
+				t.Errorf("%+v, want 3 turns, exact %v", got.Loops, tt.exact)
+			}
+		})
 	}
 }

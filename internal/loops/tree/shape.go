@@ -92,6 +92,7 @@ func (s *scanner) shapes() {
 		}
 		st.straight = !conditional.Match(s.text[st.bodyAt:st.bodyTo])
 		st.choices = s.choices(k)
+		st.resumed = s.resumed(k)
 	}
 }
 
@@ -430,6 +431,30 @@ func (s *scanner) unbroken(k int) bool {
 	}
 	return !breakWord.Match(own) && !caseWord.Match(own)
 }
+
+// resumed reports whether the body of a loop is entered in its middle: where a
+// coroutine goes on, or at a label of a switch around the loop, which it was left from.
+func (s *scanner) resumed(k int) bool {
+	st := &s.found[k]
+	body := s.text[st.bodyAt:st.bodyTo]
+	if suspends.Match(body) {
+		return true
+	}
+	if !leaves.Match(body) { // all its entries at labels are entries
+		return false
+	}
+	switches := switchWord.FindAllIndex(body, -1)
+	for _, at := range caseWord.FindAllIndex(body, -1) {
+		if !slices.ContainsFunc(switches, func(w []int) bool {
+			return w[0] < at[0] && st.bodyAt+at[0] < s.statementEnd(st.bodyAt+w[0])
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+var suspends = regexp.MustCompile(`\bco_(await|yield)\b`)
 
 var caseWord = regexp.MustCompile(`\b(case\b[^:?;{}]*|default\s*):`)
 

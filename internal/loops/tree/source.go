@@ -69,6 +69,9 @@ type statement struct {
 	// unproved says that nothing is known of what its compiler does with loops, and
 	// neither marks nor its text tell.
 	unproved bool
+	// resumed says that its body is left and entered again in its middle, as that of
+	// a coroutine.
+	resumed bool
 	// blurred says that all parts of its header have the same position.
 	blurred bool
 	// endless says that nothing is tested: for (;;), while (1).

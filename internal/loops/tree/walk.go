@@ -382,6 +382,9 @@ func (v *threadVisitor) close(from int32) {
 		done++
 		if a.marks == 0 {
 			v.nodes[a.node].even.unmarked++
+			if v.endedBy(a.machine, from) {
+				v.nodes[a.node].even.ended++
+			}
 		}
 	}
 	around := &t.active[n-1]
@@ -390,6 +393,25 @@ func (v *threadVisitor) close(from int32) {
 			around.touched[i].turns[v.parts[a.machine]] += uint32(done)
 		}
 	}
+}
+
+// endedBy reports whether a basic decides by the condition of a loop's statement, and
+// has nothing of a turn.
+func (v *threadVisitor) endedBy(m, b int32) bool {
+	st := v.loops[m].statement
+	if st < 0 || b < 0 || v.basics[b].ending != flow.Branch {
+		return false
+	}
+	s := &v.statements[st]
+	p, ok := v.branch(b)
+	if !v.branchCalledBy(b, s.cond, s.file) && !(ok && p.file == s.file && s.cond.covers(p)) {
+		return false
+	}
+	list := v.listing(b)
+	return s.unproved || !slices.ContainsFunc(list, func(in instruction) bool {
+		p := positionOf(&in)
+		return p.file == s.file && p.column() > 0 && (s.step.contains(p.at) || s.body.contains(p.at))
+	})
 }
 
 // settle counts the statements that were reached in the turn that ends. One that

@@ -28,10 +28,11 @@ type evenness struct {
 	even, uneven uint64 // whole turns with exactly one mark, and others
 	unmarked     uint64 // last turns that ran the body without a mark
 	astray       uint64 // entries that only marks of turns tell of
+	ended        uint64 // unmarked ones that its own condition ended
 }
 
 func (e *evenness) add(o evenness) {
-	e.even, e.uneven, e.unmarked, e.astray = e.even+o.even, e.uneven+o.uneven, e.unmarked+o.unmarked, e.astray+o.astray
+	e.even, e.uneven, e.unmarked, e.astray, e.ended = e.even+o.even, e.uneven+o.uneven, e.unmarked+o.unmarked, e.astray+o.astray, e.ended+o.ended
 }
 
 // verdict weighs the turns of the code against the marks of the source. Turns of
@@ -70,8 +71,13 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.factor = copies
 		b.unpack(gr, 0, &v)
 	}
+	resumed := st.resumed || b.irreducible(gr)
 	switch {
 	case v.why != "":
+	case resumed:
+		v.why = "turns of it begin in their middle, where its code is entered again"
+	case !marked && e.ended > 0 && st.testsFirst() && !b.rotated(gr):
+		v.why = "code that cannot be told from its body ran before the test that ended it, which is a turn or is not"
 	case st.unproved && b.rotated(gr):
 		v.why = "the compiler worked on it, and neither marks nor its text prove its turns"
 	case b.unsure(gr):
@@ -96,7 +102,7 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "the compiler made loops inside one another of it, whose turns cannot be told apart"
 	}
 	doubt := b.doubt(gr, parts, e, byMarks.total() > byCode)
-	v.entriesSure, v.turnsSure = doubt == "" && !b.untested(gr), v.why == "" && len(gr.machines) > 0
+	v.entriesSure, v.turnsSure = doubt == "" && !b.untested(gr) && !resumed, v.why == "" && len(gr.machines) > 0
 	if v.why == "" {
 		v.why = doubt
 	}
@@ -106,6 +112,9 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	}
 	if up := st.shape.parent; len(gr.machines) == 0 && up >= 0 && (gr.parent < 0 || b.groups[gr.parent].statement != up) {
 		v.unsupported.Entries = true // the loop around it has no code either, and its turns are not told apart
+	}
+	if resumed {
+		v.unsupported.Entries = true
 	}
 	if len(gr.machines) == 0 && b.inlined(gr) {
 		v.unsupported.Entries = true // those in other copies of its function may have left no mark
@@ -195,6 +204,11 @@ func (b *build) opens(gr *group) bool {
 // that of its code.
 func (b *build) inlined(gr *group) bool {
 	return plainName(b.functions[gr.function].name) != b.statements[gr.statement].shape.function
+}
+
+// irreducible reports whether code of a group is entered at more than one place.
+func (b *build) irreducible(gr *group) bool {
+	return slices.ContainsFunc(gr.machines, func(m int32) bool { return b.loops[m].irreducible })
 }
 
 func (b *build) untested(gr *group) bool {

@@ -235,6 +235,41 @@ describe('the diagram of persistence', () => {
   });
 });
 
+describe('the diagram of persistence of few distances', () => {
+  it('has counts of short bars only where no label of classes is', () => {
+    const placed: { text: string; x: number; y: number; w: number }[] = [];
+    class Texts extends SvgRenderer {
+      override text(text: string, x: number, y: number, style: TextStyle): void {
+        if (/turns|×/.test(text)) placed.push({ text, x, y, w: roughMeasure(text, style.font) });
+        super.text(text, x, y, style);
+      }
+    }
+    const classes = [25_500, 76_500, 51_000, 78_000].map((turns) =>
+      klass({ birth: 2, death: 4, turns, exact: false }),
+    );
+    const bars = [
+      { birth: 2, death: 3, alive: false, count: 29 },
+      { birth: 3, death: 4, alive: false, count: 15 },
+    ];
+    for (const h of [180, 300, 420]) {
+      placed.length = 0;
+      const size = { w: 328, h };
+      const view = new PersistenceView({
+        info: { ...info, cap: 4, classes, bars },
+        names: classes.map(() => 'a'),
+        active: 0,
+        size,
+        hovered: -1,
+      });
+      view.draw(new Texts(theme, roughMeasure));
+      expect(placed.length).toBeGreaterThan(0);
+      for (const l of placed)
+        for (const o of placed)
+          if (o !== l) expect(Math.abs(o.y - l.y) >= 12 || o.x >= l.x + l.w || l.x >= o.x + o.w).toBe(true);
+    }
+  });
+});
+
 describe('words', () => {
   it('name classes, and number those that share a name', () => {
     expect(classNames(info)).toEqual(['Inner loop, a.c:7', 'Outer loop, a.c:7', 'No turns']);

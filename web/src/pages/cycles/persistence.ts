@@ -61,6 +61,13 @@ interface Dot {
   readonly bars: CyclesBars | undefined;
 }
 
+interface Label {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly bars: boolean; // it counts short bars
+}
+
 /** Marks are dots: classes first, then groups of short bars. */
 export class PersistenceView implements KeptView<number> {
   readonly size: Size;
@@ -133,18 +140,14 @@ export class PersistenceView implements KeptView<number> {
       r.text('dot area: number of bars', this.x(end) - 6, this.y(0) - 12, { ...muted, align: 'right' });
     }
     for (const d of this.dots.toReversed()) this.drawDot(r, d);
-    for (const l of this.labels()) r.text(l.text, l.x, l.y, { font: { size: 10.5 }, fill: r.theme.text });
+    for (const l of this.labels())
+      r.text(l.text, l.x, l.y, { font: { size: 10.5 }, fill: l.bars ? r.theme.muted : r.theme.text });
   }
 
   private drawDot(r: Renderer, d: Dot): void {
     const { active } = this.input;
     if (d.class < 0) {
       r.path(circle(d.at, d.r), { fill: r.theme.rest });
-      const beside = this.dots.some(
-        (o) => o.class >= 0 && Math.abs(o.at.y - d.at.y) < 12 && o.at.x < d.at.x + 60 && o.at.x > d.at.x - 70,
-      );
-      if (d.bars!.count >= 8 && !beside)
-        r.text(`× ${d.bars!.count}`, d.at.x + d.r + 5, d.at.y, { font: { size: 10.5 }, fill: r.theme.muted });
       return;
     }
     if (d.class === active) r.path(circle(d.at, 9.5), { stroke: r.theme.selected, width: 1.5 });
@@ -152,15 +155,19 @@ export class PersistenceView implements KeptView<number> {
   }
 
   /** Labels of the dots, each where it hides neither a dot nor another label. */
-  private labels(): readonly { readonly text: string; readonly x: number; readonly y: number }[] {
+  private labels(): readonly Label[] {
     const taken: Rect[] = this.dots.map((d) => ({
       x: d.at.x - d.r,
       y: d.at.y - d.r,
       w: 2 * d.r,
       h: 2 * d.r,
     }));
+    if (this.side > 150) {
+      const end = this.x(this.cap + 0.6);
+      taken.push({ x: end - 140, y: this.y(0) - 32, w: 140, h: 26 }); // what dots and dashes mean
+    }
     const { classes } = this.input.info;
-    const out: { text: string; x: number; y: number }[] = [];
+    const out: Label[] = [];
     const at = new Map<string, Dot[]>();
     for (const d of this.dots)
       if (d.class >= 0) at.set(`${d.at.x} ${d.at.y}`, [...(at.get(`${d.at.x} ${d.at.y}`) ?? []), d]);
@@ -178,7 +185,19 @@ export class PersistenceView implements KeptView<number> {
       });
       if (!free) continue; // said when it is pointed at
       taken.push({ x: free.x, y: free.y - 6, w, h: 12 });
-      out.push({ text, ...free });
+      out.push({ text, ...free, bars: false });
+    }
+    for (const d of this.dots) {
+      // Beside a dot of a class a count would read as that of the class.
+      const beside = this.dots.some(
+        (o) => o.class >= 0 && Math.abs(o.at.y - d.at.y) < 12 && o.at.x < d.at.x + 60 && o.at.x > d.at.x - 70,
+      );
+      if (!d.bars || d.bars.count < 8 || beside) continue;
+      const text = `× ${d.bars.count}`;
+      const box = { x: d.at.x + d.r + 5, y: d.at.y - 6, w: text.length * LABEL_CHAR, h: 12 };
+      if (box.x + box.w > this.size.w || taken.some((o) => overlap(box, o))) continue;
+      taken.push(box);
+      out.push({ text, x: box.x, y: d.at.y, bars: true });
     }
     return out;
   }
