@@ -17,6 +17,10 @@ func locality(ctx context.Context, dir, isobath string) ([]Result, error) {
 		return nil, err
 	}
 	var results []Result
+	textbook, err := beyondMaking(ctx, program, "textbook", 20_000_000)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range []struct {
 		work  string
 		n     int
@@ -27,13 +31,13 @@ func locality(ctx context.Context, dir, isobath string) ([]Result, error) {
 		if err != nil {
 			return results, err
 		}
-		results = append(results, limit(r.reads, ns, "ns-cpu", r.most))
+		results = append(results, limit(r.reads, ns, "ns-cpu", r.most), besideTextbook(r.reads, ns, textbook, "ns-cpu", r.most/textbookNS))
 	}
 	long, err := measure(ctx, 1, program, "pass", "50000000")
 	if err != nil {
 		return results, err
 	}
-	results = append(results, limit("locality-pass-50M-time", long.cpu, "s-cpu", 6), limit("locality-pass-50M-memory", long.rss, "MB", 1000))
+	results = append(results, limit("locality-pass-50M-time", long.cpu, "s-cpu", 6), besideTextbook("locality-pass-50M-time", long.cpu, textbook*0.05, "s-cpu", 6/(textbookNS*0.05)), limit("locality-pass-50M-memory", long.rss, "MB", 1000))
 	layout, err := beyond(ctx, "keep", 3_500_000, program, "layout", "3500000")
 	if err != nil {
 		return results, err
@@ -52,6 +56,16 @@ func locality(ctx context.Context, dir, isobath string) ([]Result, error) {
 		return results, err
 	}
 	return streamed(ctx, program, isobath, results)
+}
+
+// textbookNS is what a reference took with a hash table and a Fenwick tree where the
+// bars were set.
+const textbookNS = 96
+
+// besideTextbook is a row that does not depend on how quick the machine is today: it
+// compares with the textbook's distances in the same run.
+func besideTextbook(name string, ours, peer float64, unit string, most float64) Result {
+	return Result{Name: name + "-textbook", Ours: ours, Peer: peer, Unit: unit, Versus: "hash table and Fenwick tree", Ratio: ours / peer, Bar: most}
 }
 
 // streamed is how much more memory verbs take for four times as many references that

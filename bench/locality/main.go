@@ -4,6 +4,7 @@
 //
 //	locality generate N     make N references and do nothing with them
 //	locality distances N    reuse distances alone
+//	locality textbook N     the same as textbooks do it, for comparison
 //	locality pass N         the whole pass with lines, objects and fields
 //	locality caches N       three levels and two TLBs
 //	locality layout N       one change of a layout, replayed
@@ -54,6 +55,13 @@ func do(args []string) error {
 		each(n, func(batch []refs.Ref) {
 			for i := range batch {
 				s.Access(batch[i].Addr / 64)
+			}
+		})
+	case "textbook":
+		b := newTextbook()
+		each(n, func(batch []refs.Ref) {
+			for i := range batch {
+				b.access(batch[i].Addr / 64)
 			}
 		})
 	case "pass":

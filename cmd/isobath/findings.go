@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,8 +160,26 @@ func (a *stepsAnswer) findings() *findings.List {
 	return l
 }
 
-// namedPlace is how a loop is called, and an object that an allocation made.
-var namedPlace = regexp.MustCompile(`^(.+):(\d+)$`)
+// namedPlace is how a loop is called, and an object that an allocation made: "heat.c:57
+// 8 MiB". Memory that nothing but its use is known of is called after that.
+var namedPlace = regexp.MustCompile(`^(.+?):(\d+)(?: .*)?$`)
+
+// onAdvised puts a finding on the line that a piece of advice is about: of a loop,
+// of an allocation, else the one where the object costs most.
+func onAdvised(x *answer.Advice, f *findings.Finding) {
+	for _, text := range []string{x.Place, x.Object, x.Line} {
+		m := namedPlace.FindStringSubmatch(text)
+		if m == nil || strings.HasPrefix(text, "memory of ") {
+			continue
+		}
+		f.File = m[1]
+		f.Line, _ = strconv.Atoi(m[2])
+		if text == x.Line {
+			f.Text += " No other line costs more of its misses."
+		}
+		return
+	}
+}
 
 // adviceFindings lists advice; what is about a loop or an allocation is put on its
 // line.
@@ -178,10 +195,7 @@ func adviceFindings(a *answer.Advise, top int) *findings.List {
 			f.Level = levelOf(x.Gain[0])
 			f.Text += fmt.Sprintf(" Saves %s of the modelled cost of misses.", gainText(*x.Gain))
 		}
-		if m := namedPlace.FindStringSubmatch(cmp.Or(x.Place, x.Object)); m != nil {
-			f.File = m[1]
-			f.Line, _ = strconv.Atoi(m[2])
-		}
+		onAdvised(&x, &f)
 		if !seen[x.Kind] {
 			seen[x.Kind] = true
 			l.Rules = append(l.Rules, findings.Rule{ID: f.Rule, Short: "A change of layout or order: " + x.Kind, Help: "Replayed through the model of a machine before the edit; 'isobath advise' prints it as code."})

@@ -84,6 +84,7 @@ type Advice struct {
 	Place               string    // file:line of the outermost loop; of its body where the text of the loop is not known
 	At                  string    // the same with the word that fits: "at a.c:7", "within a.c:7", "around a.c:9"
 	Lines               Lines     // of the references that the loops make
+	Line                string    // file:line where an object costs most or a thread uses its line most; empty if it is not known
 	// Shared is the line that threads fight for, of advice that parts them; it
 	// has no gain in the misses of one thread's caches.
 	Shared *sharing.Line
@@ -226,19 +227,30 @@ func (f *finder) try(a *Advice) (*Advice, error) {
 		placements = placements[:1]
 	}
 	a.Now = f.result.Now
+	f.tried()
 	for _, p := range placements {
-		n, err := replay.Run(f.ctx, f.trace, f.Machine, a.plan, p)
-		if err != nil {
+		// One placement with too little of a gain is enough to drop a change.
+		n, within, err := replay.RunWithin(f.ctx, f.trace, f.Machine, a.plan, p, f.most(0))
+		if err != nil || !within {
 			return nil, err
 		}
 		a.Then = append(a.Then, Placed{p, n, f.gain(n), f.prefetched(n)})
 	}
-	f.tried()
 	a.bound()
 	if !f.worth(a) {
 		return nil, nil
 	}
 	return a, nil
+}
+
+// most is the cost beyond which a change cannot be worth it that is to save Least
+// beyond a part saved by others; a little more, so that rounding decides nothing.
+func (f *finder) most(others float64) float64 {
+	least := max(f.Least*f.result.Cost, leastCycles*float64(f.result.Now.References))
+	if others > 0 {
+		least = (others + f.Least) * f.result.Cost
+	}
+	return (f.result.Cost - least) + 1e-9*f.result.Cost
 }
 
 func (f *finder) tried() {
@@ -347,16 +359,20 @@ func (f *finder) combine() error {
 		if !ok {
 			continue
 		}
-		gain := 1.0
+		gain, within := 1.0, true
 		for _, p := range replay.Placements {
-			n, err := replay.Run(f.ctx, f.trace, f.Machine, plan, p)
-			if err != nil {
+			var n replay.Counts
+			var err error
+			if n, within, err = replay.RunWithin(f.ctx, f.trace, f.Machine, plan, p, f.most(so)); err != nil {
 				return err
+			}
+			if !within {
+				break
 			}
 			gain = min(gain, f.gain(n))
 		}
 		f.tried()
-		if gain-so >= f.Least {
+		if within && gain-so >= f.Least {
 			a.Together = gain
 			kept, whole, so = append(kept, a), plan, gain
 		}

@@ -19,7 +19,7 @@ const hugeLeast = 2 << 20
 func (f *finder) layouts(p *profile) (out []*Advice) {
 	add := func(a *Advice, err error) {
 		if err == nil && a != nil && f.wants(a.Kind) {
-			a.Object, a.References = p.object, p.refs
+			a.Object, a.References, a.Line = p.object, p.refs, p.line
 			if p.fortran && a.Kind != Split && a.Kind != SoA && a.Kind != Reorder {
 				a.Code = inC(a.Code)
 			}

@@ -184,3 +184,27 @@ func TestComputedPlacesStay(t *testing.T) {
 		t.Errorf("%+v, %v", r.Advice, err)
 	}
 }
+
+// TestCostliestLine: the line of an object is where its references cost most, all
+// instructions of the line together.
+func TestCostliestLine(t *testing.T) {
+	tr, table := sweep(t)
+	_, byObject, err := profiles(t.Context(), tr, table, classic(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range table.Objects {
+		if o == nil {
+			continue
+		}
+		if want := map[string]string{"p": "", "m": "a.c:7"}[o.Name]; byObject[i].line != want { // those of p have no place
+			t.Errorf("%s: %q, want %q", o.Name, byObject[i].line, want)
+		}
+	}
+	places := []refs.Place{{}, {File: "a.c", Line: 7}, {File: "a.c", Line: 9}, {File: "a.c", Line: 7, Function: "inlined"}}
+	p := &profile{}
+	costliestLines(&replay.Trace{Places: places}, []replay.ChargedPlace{{Object: 1, Place: 2, Cost: 5}, {Object: 1, Place: 1, Cost: 4}, {Object: 1, Place: 3, Cost: 3}, {Object: 1, Place: 9, Cost: 99}, {Cost: 99}}, []*profile{nil, p})
+	if p.line != "a.c:7" {
+		t.Errorf("%q", p.line)
+	}
+}

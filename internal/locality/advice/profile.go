@@ -25,6 +25,7 @@ type profile struct {
 	traffic  *replay.Traffic // with memory, where it has several nodes
 	regular  float64         // part of the steps over it that repeat the step before
 	fortran  bool            // what uses it is written in Fortran
+	line     string          // file:line of most of its cost; empty if it is not known
 }
 
 // profiles replays the base and gathers what is known of every object.
@@ -51,7 +52,30 @@ func profiles(ctx context.Context, t *replay.Trace, table *layout.Table, m *plat
 			p.refs++
 		}
 	}
+	costliestLines(t, charged.Places, byObject)
 	return charged.Counts, byObject, nil
+}
+
+// costliestLines finds the line of each object that costs most.
+func costliestLines(t *replay.Trace, places []replay.ChargedPlace, byObject []*profile) {
+	costs := make([]map[string]float64, len(byObject))
+	for _, c := range places {
+		p := byObject[c.Object]
+		if p == nil || int(c.Place) >= len(t.Places) {
+			continue
+		}
+		text := placeText(t.Places[c.Place])
+		if text == "" {
+			continue
+		}
+		if costs[c.Object] == nil {
+			costs[c.Object] = map[string]float64{}
+		}
+		costs[c.Object][text] += c.Cost
+		if most := costs[c.Object]; p.line == "" || most[text] > most[p.line] {
+			p.line = text
+		}
+	}
 }
 
 func newProfile(o *layout.Object) *profile {

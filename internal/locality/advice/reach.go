@@ -67,14 +67,31 @@ const (
 // recent is the locations that a thread loaded from last.
 type recent struct {
 	at   [leadingLoads]uint64
+	led  [leadingLoads]uint32 // number of the location plus one; 0 where nobody asked
 	n    int
 	last uint64 // element plus one
 }
 
-// leading is a location, and how many loads before a visit it was loaded from.
-type leading struct {
-	at  uint64
-	lag int
+// leads is where locations led, by how many loads before a visit they were loaded
+// from.
+type leads struct {
+	numbers map[uint64]uint32
+	to      [][leadingLoads]uint32 // elements plus one, by number
+}
+
+// number is that of the location which a thread loaded from lag loads ago.
+func (l *leads) number(near *recent, lag int) uint32 {
+	k := (near.n - 1 - lag) % leadingLoads
+	if near.led[k] == 0 {
+		id, ok := l.numbers[near.at[k]]
+		if !ok {
+			id = uint32(len(l.to))
+			l.numbers[near.at[k]] = id
+			l.to = append(l.to, [leadingLoads]uint32{})
+		}
+		near.led[k] = id + 1
+	}
+	return near.led[k] - 1
 }
 
 // reachOf follows the visits of an object's elements.
@@ -82,7 +99,7 @@ func (p *profile) reachOf(t *replay.Trace) (r reach) {
 	o := p.object
 	n := o.Elements()
 	r.every = n/followedLocations + 1
-	leads := map[leading]uint32{} // to which element
+	leads := leads{numbers: map[uint64]uint32{}}
 	threads := make([]recent, len(t.Threads))
 	for i := range t.Accesses {
 		a := &t.Accesses[i]
@@ -90,12 +107,12 @@ func (p *profile) reachOf(t *replay.Trace) (r reach) {
 		if a.Object == o.Number {
 			if e, _ := o.Locate(a.Addr); e < n && near.last != e+1 {
 				near.last = e + 1
-				r.visit(o, near, leads, uint32(e))
+				r.visit(o, near, &leads, uint32(e))
 			}
 		}
 		// A pointer or a number has four bytes or eight; of some traces sizes are not known.
 		if a.Op != refs.Store && (a.Size == 4 || a.Size == 8 || a.Size == 0) {
-			near.at[near.n%leadingLoads] = a.Addr
+			near.at[near.n%leadingLoads], near.led[near.n%leadingLoads] = a.Addr, 0
 			near.n++
 		}
 	}
@@ -103,21 +120,21 @@ func (p *profile) reachOf(t *replay.Trace) (r reach) {
 }
 
 // visit counts a visit, and notes what may have led to it.
-func (r *reach) visit(o *layout.Object, near *recent, leads map[leading]uint32, element uint32) {
+func (r *reach) visit(o *layout.Object, near *recent, leads *leads, element uint32) {
 	r.visits++
 	for lag := range min(near.n, leadingLoads) {
 		at := near.at[(near.n-1-lag)%leadingLoads]
 		if r.every > 1 && at*0x9e3779b97f4a7c15>>32%r.every != 0 || beside(o, at, element) {
 			continue
 		}
-		from := leading{at, lag}
-		if e, ok := leads[from]; ok {
+		to := &leads.to[leads.number(near, lag)][lag]
+		if *to != 0 {
 			r.known[lag]++
-			if e == element {
+			if *to == element+1 {
 				r.led[lag]++
 			}
 		}
-		leads[from] = element
+		*to = element + 1
 	}
 }
 

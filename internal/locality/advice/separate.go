@@ -50,6 +50,9 @@ func (f *finder) separation(l *sharing.Line, accesses uint64) *Advice {
 	if o := f.table.Objects[l.Object]; o != nil {
 		a.Object, name = o, o.Name
 	}
+	if u := l.Users[0]; len(u.Codes) > 0 {
+		a.Line = placeText(f.trace.PlaceOf(u.Codes[0]))
+	}
 	parts, each := l.Writers(), "one a thread that stores"
 	if parts < 2 { // what one stores lies beside what others read
 		parts, each = len(l.Users), "one a thread"

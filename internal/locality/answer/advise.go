@@ -56,6 +56,7 @@ type Advice struct {
 	Together   float64           `json:"together"`
 	Where      string            `json:"where"`
 	Place      string            `json:"place"`   // file:line of the outermost loop, or of its body; empty for objects
+	Line       string            `json:"line"`    // file:line where the object costs most or a thread uses the line most; empty for loops
 	Why        string            `json:"why"`     // which loop carries the reuse that a change of order brings nearer
 	Carried    []Carried         `json:"carried"` // reuses in the nest, those beyond the first level first
 	Memory     *MemoryChange     `json:"memory,omitempty"`
@@ -144,7 +145,7 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 		out.Object, out.Type, out.Evidence = a.Object.Name, a.Object.Type, string(a.Object.Known)
 		out.Where = fmt.Sprintf("symbol = %q", a.Object.Name)
 	}
-	out.Place = a.Place
+	out.Place, out.Line = a.Place, a.Line
 	if l := a.Lines; l.From > 0 {
 		out.Where = fmt.Sprintf("file ~ %q & line in %d..%d", l.File, l.From, l.To)
 	}

@@ -162,7 +162,9 @@ func outer(m *platform.Machine) *Caches {
 	for _, c := range m.Cores {
 		beyond.Cores = append(beyond.Cores, platform.Core{Caches: c.Caches[1:], Node: c.Node})
 	}
-	return NewCaches(&beyond)
+	c := NewCaches(&beyond)
+	c.linesOnly = true
+	return c
 }
 
 // frame is where in memory an address lies if its page has a random frame.
@@ -201,9 +203,9 @@ func (st *stream) follow(addr uint64) bool {
 	} else {
 		st.stride, st.equal = d, 1
 	}
-	near := st.last/prefetchPage == addr/prefetchPage
+	last := st.last
 	st.last = addr
-	return st.equal >= prefetchAfter && d > -prefetchStride && d < prefetchStride && near
+	return st.equal >= prefetchAfter && d > -prefetchStride && d < prefetchStride && last/prefetchPage == addr/prefetchPage
 }
 
 // streams are those of the instructions of every thread.
@@ -211,12 +213,17 @@ type streams [][]stream
 
 // follow tells the prefetcher about a reference of an instruction.
 func (all *streams) follow(thread int, code uint32, addr uint64) bool {
+	if thread >= len(*all) || int(code) >= len((*all)[thread]) {
+		all.grow(thread, code)
+	}
+	return (*all)[thread][code].follow(addr)
+}
+
+// grow makes room for an instruction of a thread.
+func (all *streams) grow(thread int, code uint32) {
 	for len(*all) <= thread {
 		*all = append(*all, nil)
 	}
 	own := &(*all)[thread]
-	for int(code) >= len(*own) {
-		*own = append(*own, stream{})
-	}
-	return (*own)[code].follow(addr)
+	*own = append(*own, make([]stream, int(code)+1-len(*own))...)
 }

@@ -61,6 +61,8 @@ type Caches struct {
 	shared    map[[2]int]*cachesim.LRU // level and number
 	threads   []*path
 	mixed     bool // a level is not filled by every miss
+	alike     bool // all levels have lines of one size
+	linesOnly bool // nobody asks for TLBs
 	// missed is told the level that answered each line; nil if nobody asks.
 	missed func(line uint64, level int)
 	// evicted is told which line left a cache; nil if nobody asks.
@@ -80,8 +82,10 @@ func NewCaches(m *platform.Machine) *Caches {
 	c := &Caches{machine: m, shift: uint(bits.TrailingZeros(uint(m.Levels[0].Line))), pageShift: uint(bits.TrailingZeros(uint(m.Page))),
 		shared: map[[2]int]*cachesim.LRU{}}
 	c.Misses = make([]uint64, len(m.Levels))
+	c.alike = true
 	for _, l := range m.Levels[1:] {
 		c.mixed = c.mixed || l.Policy != platform.NonInclusive
+		c.alike = c.alike && l.Line == m.Levels[0].Line
 	}
 	return c
 }
@@ -118,6 +122,10 @@ func (c *Caches) piece(p *path, addr uint64, size uint32) {
 	line, last := addr>>c.shift, end>>c.shift
 	if line == last && line+1 == p.lastLine {
 		return // the same line again changes nothing
+	}
+	if line == last && c.page(addr)+1 == p.lastPage && p.levels[0].Latest(line) {
+		p.lastLine = line + 1
+		return // nor does the latest line of its set, on the page used last
 	}
 	c.translate(p, c.page(addr))
 	for ; ; line++ {
@@ -157,6 +165,9 @@ func (c *Caches) translate(p *path, page uint64) {
 		return
 	}
 	p.lastPage = page + 1
+	if c.linesOnly {
+		return
+	}
 	if p.dtlb.Access(page) {
 		return
 	}
@@ -200,7 +211,7 @@ func (c *Caches) answered(line uint64, level int) {
 
 // at is the number of a line of the first level in level i.
 func (c *Caches) at(i int, line uint64) uint64 {
-	if i == 0 {
+	if i == 0 || c.alike {
 		return line
 	}
 	return line << c.shift / uint64(c.machine.Levels[i].Line)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/machine/cachesim"
 )
 
 // Part is one of the arrays that the elements of an object are put into.
@@ -34,6 +35,8 @@ type Change struct {
 	Elem  uint64
 	Parts []Part
 	bytes []place
+	count uint64 // of elements
+	elem  cachesim.Divisor
 	// Order is the new place of each element; nil keeps the order.
 	Order []uint32
 	// Start, where it is not nil, is where the first part begins whatever the
@@ -54,7 +57,10 @@ func NewChange(o *layout.Object, elem uint64, parts []Part, moves []Move) (*Chan
 	if elem == 0 || elem > maxElement {
 		return nil, fmt.Errorf("object %s: elements of %d bytes cannot be mapped", o.Name, elem)
 	}
-	c := &Change{Object: o, Elem: elem, Parts: parts, bytes: make([]place, elem)}
+	c := &Change{Object: o, Elem: elem, Parts: parts, bytes: make([]place, elem), count: max((o.Size+elem-1)/elem, 1), elem: cachesim.NewDivisor(elem)}
+	if o.Blocks != nil {
+		c.count = uint64(len(o.Blocks))
+	}
 	for i := range c.bytes {
 		c.bytes[i].part = dropped
 	}
@@ -85,12 +91,7 @@ const maxElement = 1 << 22
 func (c *Change) bytesOf(k int) uint64 { return c.Elements() * c.Parts[k].Stride }
 
 // Elements counts those of the object, the last perhaps cut short.
-func (c *Change) Elements() uint64 {
-	if c.Object.Blocks != nil {
-		return uint64(len(c.Object.Blocks))
-	}
-	return max((c.Object.Size+c.Elem-1)/c.Elem, 1)
-}
+func (c *Change) Elements() uint64 { return c.count }
 
 // Piece is a part of a reference that lies together.
 type Piece struct {
@@ -102,7 +103,7 @@ type Piece struct {
 func (c *Change) apply(addr uint64, size uint32, out []Piece) []Piece {
 	for size > 0 {
 		element, offset := c.locate(addr)
-		if element >= c.Elements() || offset >= c.Elem {
+		if element >= c.count || offset >= c.Elem {
 			return append(out, Piece{addr, size}) // behind the object
 		}
 		b := c.bytes[offset]
@@ -129,8 +130,7 @@ func (c *Change) locate(addr uint64) (element, offset uint64) {
 	if c.Object.Blocks != nil {
 		return c.Object.Locate(addr)
 	}
-	off := addr - c.Object.Start
-	return off / c.Elem, off % c.Elem
+	return c.elem.Of(addr - c.Object.Start)
 }
 
 // Placement is where the parts of a changed object come to lie.

@@ -2,16 +2,26 @@ package replay
 
 import (
 	"context"
+	"math"
 
+	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/platform"
 )
 
 // cancelEvery is how many references are replayed between looks at the context.
-const cancelEvery = 1 << 18
+const cancelEvery = 1 << 16
 
 // Run replays a trace on a machine. With a plan the changed objects lie as the
 // placement says.
 func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Placement) (Counts, error) {
+	n, _, err := RunWithin(ctx, t, m, plan, p, math.Inf(1))
+	return n, err
+}
+
+// RunWithin is Run until the modelled cost is beyond most: what is counted only
+// grows, so that a replay that will cost too much need not end. It reports
+// whether it did.
+func RunWithin(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Placement, most float64) (n Counts, within bool, err error) {
 	c := NewCaches(m)
 	if plan == nil {
 		plan = &Plan{}
@@ -19,12 +29,15 @@ func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Place
 	settle(plan.Changes, p)
 	r := runner{Caches: c, plan: plan, changes: plan.index()}
 	memory := r.watch(t)
-	n := len(t.Accesses)
-	for from := 0; from < n; from += cancelEvery {
+	all := len(t.Accesses)
+	for from := 0; from < all; from += cancelEvery {
 		if err := ctx.Err(); err != nil {
-			return Counts{}, err
+			return Counts{}, false, err
 		}
-		to := min(from+cancelEvery, n)
+		if c.Cost(m) > most {
+			return c.Counts, false, nil
+		}
+		to := min(from+cancelEvery, all)
 		if plan.Order == nil {
 			for i := from; i < to; i++ {
 				r.access(&t.Accesses[i])
@@ -38,7 +51,7 @@ func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Place
 	if memory != nil {
 		memory.count(&c.Counts)
 	}
-	return c.Counts, nil
+	return c.Counts, c.Cost(m) <= most, nil
 }
 
 // watch counts the misses that a prefetcher could hide and, where there are several
@@ -133,7 +146,15 @@ func (t *Trace) Each(ctx context.Context, plan *Plan, p Placement, visit func(i 
 type Charged struct {
 	Counts  Counts
 	Costs   []float64
-	Traffic []Traffic // with memory; nil where one node or one thread is replayed
+	Places  []ChargedPlace // in order of their first miss
+	Traffic []Traffic      // with memory; nil where one node or one thread is replayed
+}
+
+// ChargedPlace is what the references to an object from one place of the source
+// cost.
+type ChargedPlace struct {
+	Object, Place uint32
+	Cost          float64
 }
 
 // Charge replays a trace as it was recorded and charges the cost of every miss
@@ -141,6 +162,7 @@ type Charged struct {
 func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*Charged, error) {
 	r := runner{Caches: NewCaches(m), plan: &Plan{}}
 	out := &Charged{Costs: make([]float64, objects)}
+	places := refs.NewMemo()
 	steps := make([]float64, len(m.Levels)+1)
 	for i, l := range m.Levels {
 		steps[i+1] = steps[i] + float64(l.Step)
@@ -151,10 +173,11 @@ func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*C
 		for i := 0; r.hidden && i < level; i++ {
 			r.Hidden[i]++
 		}
-		out.Costs[r.now.Object] += steps[level]
+		cost := steps[level]
 		if level == len(m.Levels) && memory.fetch(int(r.now.Thread), line<<r.shift, r.now.Object) {
-			out.Costs[r.now.Object] += float64(m.Remote)
+			cost += float64(m.Remote)
 		}
+		out.charge(places, t, r.now, cost)
 	}
 	for i := range t.Accesses {
 		if i%cancelEvery == 0 && ctx.Err() != nil {
@@ -163,7 +186,9 @@ func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*C
 		a := &t.Accesses[i]
 		walks := r.Walks
 		r.access(a)
-		out.Costs[a.Object] += float64(r.Walks-walks) * float64(m.Walk)
+		if r.Walks > walks {
+			out.charge(places, t, a, float64(r.Walks-walks)*float64(m.Walk))
+		}
 	}
 	if m.Nodes > 1 && len(t.Threads) > 1 {
 		memory.count(&r.Counts)
@@ -171,6 +196,17 @@ func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*C
 	}
 	out.Counts = r.Counts
 	return out, nil
+}
+
+// charge charges an access.
+func (c *Charged) charge(places *refs.Memo, t *Trace, a *Access, cost float64) {
+	c.Costs[a.Object] += cost
+	place := t.Codes[a.Code].Place
+	k := places.Number(refs.Key{uint64(a.Object), uint64(place)})
+	if int(k) == len(c.Places) {
+		c.Places = append(c.Places, ChargedPlace{Object: a.Object, Place: place})
+	}
+	c.Places[k].Cost += cost
 }
 
 // Weigh replays as Run does, and tells the bands that the misses lie in.

@@ -35,25 +35,27 @@ const maxLine = 1 << 30
 // be a power of two.
 type LRU struct {
 	ways int
-	sets uint64
+	sets Divisor
 	mask uint64 // sets-1 if sets is a power of two
+	one  bool   // set
 	// tags are the lines of each set plus one, latest first; 0 is free.
 	tags []uint64
 }
 
 // NewLRU makes an empty cache. The geometry must have passed Check.
 func NewLRU(g Geometry) *LRU {
-	c := &LRU{ways: g.Ways, sets: uint64(g.Sets()), tags: make([]uint64, g.Sets()*g.Ways)}
+	sets := uint64(g.Sets())
+	c := &LRU{ways: g.Ways, sets: NewDivisor(sets), one: sets == 1, tags: make([]uint64, g.Sets()*g.Ways)}
 	if powerOfTwo(g.Sets()) {
-		c.mask = c.sets - 1
+		c.mask = sets - 1
 	}
 	return c
 }
 
 func (c *LRU) set(line uint64) []uint64 {
 	i := line & c.mask
-	if c.mask == 0 && c.sets > 1 {
-		i = line % c.sets
+	if c.mask == 0 && !c.one {
+		_, i = c.sets.Of(line)
 	}
 	return c.tags[i*uint64(c.ways):][:c.ways:c.ways]
 }
@@ -63,20 +65,24 @@ func (c *LRU) set(line uint64) []uint64 {
 func (c *LRU) Access(line uint64) bool {
 	set := c.set(line)
 	key := line + 1
-	if set[0] == key {
+	moved := set[0]
+	if moved == key {
 		return true
 	}
+	// Sets are short: moving while looking costs less than a copy afterwards.
+	set[0] = key
 	for i := 1; i < len(set); i++ {
-		if set[i] == key {
-			copy(set[1:i+1], set[:i])
-			set[0] = key
+		set[i], moved = moved, set[i]
+		if moved == key {
 			return true
 		}
 	}
-	copy(set[1:], set)
-	set[0] = key
 	return false
 }
+
+// Latest reports whether a line is the latest of its set: to use it changes
+// nothing then.
+func (c *LRU) Latest(line uint64) bool { return c.set(line)[0] == line+1 }
 
 // Use is Access for a line that is there; one that is not stays away.
 func (c *LRU) Use(line uint64) bool {

@@ -86,6 +86,7 @@ export interface Advice {
   readonly together: number;
   readonly where: string;
   readonly place: string; // file:line of the outermost loop, or of its body; empty for objects
+  readonly line: string; // file:line where the object costs most or a thread uses the line most; empty for loops
   readonly why: string; // which loop carries the reuse that a change of order brings nearer
   readonly carried: readonly Carried[]; // reuses in the nest, those beyond the first level first
   readonly memory?: MemoryChange;

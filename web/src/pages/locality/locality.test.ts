@@ -1,18 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Advice, LocalityAnswer, MissLevel, MissRow, Proof, StructUse } from '../../api/wire';
+import type {
+  Advice,
+  LocalityAnswer,
+  MissLevel,
+  MissRow,
+  Proof,
+  SourceText,
+  StructUse,
+} from '../../api/wire';
 import { change, count, short, THIN } from '../../base/format';
 import { SvgRenderer } from '../../base/svg';
 import { roughMeasure } from '../../base/text';
 import { parseTokens } from '../../base/theme';
+import { codeList } from '../../frame/code/codelist';
+import { exportView } from '../../frame/export';
+import type { View } from '../../frame/view';
 import { parse } from '../../state/language';
 import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
+import { missCode } from './code';
 import { bytesOf, commands, resized, type CommandInput } from './commands';
 import { CurveView, type CurveInput } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';
 import { MatrixView } from './matrix';
+import { adviceList } from './menus';
 import { predictedText, proofMarks } from './proofs';
+import { ReuseView } from './reuse';
 import { byNameHere, placeOf, RowsView } from './rows';
 import { SetsView } from './sets';
 import { SharingView } from './sharing';
@@ -512,6 +526,136 @@ describe('views', () => {
     expect(view.describe(mark).more).toContain('2 misses, 8 in the whole object');
     expect(view.referenceAt(1e6)).toBe(1000);
     expect(view.rows().rows).toHaveLength(10);
+  });
+});
+
+describe('files of the views', () => {
+  const levels = answer.now.levels;
+  const table = { levels, by: 0, selecting: false, before: undefined, size: room, hovered: '', key: true };
+  const field = { ...row('p.x', [250, 8]), field: 'x' };
+  const share = { coherence: 40, true: 2, false: 38 };
+  const sharing = {
+    ...{ records: 100, threads: 2, provenance: 'modelled', line_bytes: [64, 128], schedules: [] },
+    lines: [
+      {
+        ...{ addr: '0x404040', bytes: 64, object: 'counter', field: '', sharing: 'false', threads: [] },
+        ...{ misses: { least: 1, most: 40, recorded: 1, clocked: 9, true: 0, false: 9 }, wider: share },
+        ...{ moved: [], separate: { most: 0 }, pairs: [], text: 'counter: 2 threads' },
+      },
+    ],
+    ...{ line_count: 1, notes: [] },
+  };
+  const lane = { object: 'p', bytes: 4096, rows: 1, all: Uint16Array.of(2, 7), selected: new Uint16Array(2) };
+  const map = {
+    ...{ took: 1, width: 2, window: 50, set: Uint32Array.of(3, 4), chosen: new Uint32Array(2) },
+    ...{ functions: new Uint16Array(2), names: ['main'], lanes: [lane] },
+  };
+  const then = {
+    ...{ machine: { ...machine, name: 'there' }, levels: [level('L1', 65536, 200)], total: [], needs: [] },
+    ...{ placements: [[190, 210] as const], reused_from: 0, struct: null, sets: null },
+  };
+  // Each view, and a line of its table.
+  const views: Readonly<Record<string, readonly [View<unknown>, string]>> = {
+    rows: [
+      new RowsView({ ...table, kind: 'object', rows: answer.now.objects }),
+      'q,4096,1000,0,100,90,16.00,3',
+    ],
+    fieldRows: [new RowsView({ ...table, kind: 'field', rows: [field] }), 'p.x,4096,1000,0,250,8,16.00,3'],
+    lineRows: [
+      new RowsView({ ...table, kind: 'line', rows: answer.now.places }),
+      'a.c:3,4096,1000,0,400,100,16.00,3',
+    ],
+    curve: [
+      new CurveView({
+        ...{ answer, before: undefined, size: room, y: 'misses', selection: '', hovered: -1, band: '' },
+        ...{ headline: headline(called('p'), answer), dragged: undefined },
+      }),
+      '32768,395,95,300',
+    ],
+    reuse: [new ReuseView({ now: answer.now, size: room, hovered: -1 }), 'first,6,3,3'],
+    fields: [
+      new LayoutView({ now: use, then: undefined, line: 64, size: room, hovered: '', selected: [] }),
+      'recorded,p,cold,8,56,0.0000',
+    ],
+    sets: [new SetsView({ now: answer.sets, then: undefined, level: 'L1', size: room, hovered: -1 }), '0,9'],
+    sharing: [new SharingView({ sharing, size: room, hovered: -1 }), '0x404040,64,counter,,false,1,40,1,9'],
+    matrix: [
+      new MatrixView({ evictions: answer.evictions, level: 'L1', selected: [], size: room, hovered: -1 }),
+      'p,5,2000,1,2,3',
+    ],
+    whatIf: [
+      new WhatIfView({ answer: { ...answer, then }, machines: [], size: room, hovered: -1 }),
+      '"there, what if",L1,65536,8,200,180,10,5,190 to 210',
+    ],
+    map: [
+      new MapView({
+        ...{ map, references: 1000, l1: 32768, line: 64, selecting: false, selected: [], size: room },
+        ...{ range: [0, 0], hovered: undefined },
+      }),
+      '500,main,7,4',
+    ],
+  };
+
+  it('are of all that the page shows', () => {
+    const shown = ['LocalityPage', 'CurvePane', 'LayoutPane']
+      .map((name) => readFileSync(new URL(`./${name}.svelte`, import.meta.url), 'utf8'))
+      .flatMap((text) => [...text.matchAll(/view=\{drawn\.(\w+)\}/g)].map((m) => m[1]!));
+    expect(Object.keys(views).sort()).toEqual([...new Set(shown)].sort());
+  });
+
+  it.each(Object.entries(views))('%s', async (name, [view, line]) => {
+    const file = async (format: 'csv' | 'svg'): Promise<string> => {
+      const made = await exportView(view, format, name, 'of a run', theme, roughMeasure);
+      return made.blob.text();
+    };
+    const csv = await file('csv');
+    expect(csv.split('\n').some((l) => l.startsWith(line))).toBe(true);
+    const widths = view.rows().rows.map((r) => r.length);
+    expect(new Set(widths)).toEqual(new Set([view.rows().head.length]));
+    const svg = await file('svg');
+    expect(svg).toContain('of a run');
+    expect(svg.split('<text').length).toBeGreaterThan(2); // beside the caption
+  });
+
+  it('advice', async () => {
+    const one = { kind: 'soa', object: 'p', gain: [0.3, 0.31], text: 'Store p.', code: 'a\nb', proof: null };
+    const list = adviceList([one as unknown as Advice], roughMeasure) as View<unknown>;
+    const made = await exportView(list, 'csv', 'Advice', '', theme, roughMeasure);
+    const csv = await made.blob.text();
+    expect(made.name).toBe('advice.csv');
+    expect(csv.split('\n')[0]).toBe(
+      'advice,object,saves at least,saves at most,what it rests on,change,proof',
+    );
+    expect(csv).toMatch(/,p,30\.0.%,31\.0.%,Store p\.,"a\nb",no re-run\n$/);
+  });
+
+  const source = { file: 'src/a.c', text: 'int f(void)\n{\n\treturn p[i];\n}\n' };
+  const code = missCode({
+    ...{
+      source: source as unknown as SourceText,
+      file: 'a.c',
+      levels,
+      by: 0,
+      selecting: false,
+      name: 'a.c:3',
+    },
+    places: [...answer.now.places, { ...row('b.c:2', [7, 7]), file: 'b.c', line: 2 }],
+  });
+
+  it('source with the misses of each line beside it', async () => {
+    const [first, second] = code.columns;
+    expect([first?.head, [...first!.values], first?.tableOnly]).toEqual(['L1 misses', [[3, 400]], undefined]);
+    expect([second?.head, [...second!.values], second?.tableOnly]).toEqual(['L2 misses', [[3, 100]], true]);
+    expect(code.tones?.get(3)).toBe('pointed');
+    expect(code.term?.(3)).toEqual({ kind: 'line', file: 'a.c', line: 3 });
+    expect(code.describe(3)?.more).toContain('400 L1 misses · 100 L2 misses');
+    expect(code.describe(2)).toBeUndefined(); // that one is of b.c
+    const made = await exportView(
+      ...([codeList(code, [1, 2, 3, 4], roughMeasure), 'csv', 'Code', '', theme, roughMeasure] as const),
+    );
+    expect(await made.blob.text()).toBe(
+      'line,L1 misses (modelled),L1 misses of the most,L2 misses (modelled),source\n3,400,1.000,100,    return p[i];\n',
+    );
   });
 });
 

@@ -1,6 +1,8 @@
 // The menus and tabs of the locality page.
+import type { Advice } from '../../api/wire';
 import { percent } from '../../base/format';
 import { pageMeasure } from '../../base/measure';
+import type { Measure } from '../../base/text';
 import { ListView } from '../../frame/list';
 import type { MenuItem } from '../../frame/PopMenu.svelte';
 import type { LocalityControl } from './controller';
@@ -101,31 +103,34 @@ export function machineItems(m: LocalityModel, c: LocalityControl): readonly Men
   ];
 }
 
+export function adviceList(advice: readonly Advice[], measure: Measure): ListView<Advice> {
+  return new ListView(
+    {
+      name: 'Advice',
+      columns: [
+        { head: 'advice', text: (a) => title(a) },
+        { head: 'object', text: (a) => a.object },
+        { head: 'saves at least', text: (a) => (a.gain ? percent(a.gain[0], 1) : '') },
+        { head: 'saves at most', text: (a) => (a.gain ? percent(a.gain[1], 1) : '') },
+        { head: 'what it rests on', text: (a) => a.text },
+        { head: 'change', text: (a) => a.code },
+        {
+          head: 'proof',
+          text: (a) => (a.proof ? [a.proof.text, ...a.proof.stale].join('; out of date: ') : 'no re-run'),
+        },
+      ],
+      rows: advice,
+      term: () => undefined,
+      samples: () => 0,
+    },
+    measure,
+  );
+}
+
 /** The advice as a table and a file. */
 export function adviceItems(m: LocalityModel): readonly MenuItem[] {
   const { advise } = m.data;
-  const list = (): ListView<NonNullable<typeof advise>['advice'][number]> =>
-    new ListView(
-      {
-        name: 'Advice',
-        columns: [
-          { head: 'advice', text: (a) => title(a) },
-          { head: 'object', text: (a) => a.object },
-          { head: 'saves at least', text: (a) => (a.gain ? percent(a.gain[0], 1) : '') },
-          { head: 'saves at most', text: (a) => (a.gain ? percent(a.gain[1], 1) : '') },
-          { head: 'what it rests on', text: (a) => a.text },
-          { head: 'change', text: (a) => a.code },
-          {
-            head: 'proof',
-            text: (a) => (a.proof ? [a.proof.text, ...a.proof.stale].join('; out of date: ') : 'no re-run'),
-          },
-        ],
-        rows: advise?.advice ?? [],
-        term: () => undefined,
-        samples: () => 0,
-      },
-      pageMeasure(),
-    );
+  const list = (): ListView<Advice> => adviceList(advise?.advice ?? [], pageMeasure());
   return [
     { label: 'Show as table', disabled: !advise, run: () => m.desk.showTable('Advice', list()) },
     { label: 'Export CSV', disabled: !advise, run: () => m.desk.exportView('Advice', list(), 'csv') },
