@@ -5,7 +5,7 @@ package docs
 var terms = []Term{
 	// What was recorded of a sample.
 	{Name: "time", Kind: ofColumn, Unit: "ns", Means: "When the sample was taken, from the start of the run.", Advice: "Brush a range to see one phase alone; a change of colour along it is a change of phase.", Chapter: "parallel-coordinates"},
-	{Name: "cpu", Kind: ofColumn, Also: []string{"CPU", "by node", "CPUs"}, Means: "The number of the CPU that made the access. Axes order CPUs by memory node.", Advice: "If one CPU has far more samples than others, look at the metric load imbalance, and pin threads.", Chapter: "let-it-guide-you#a-metric-along-an-axis"},
+	{Name: "cpu", Kind: ofColumn, Also: []string{"CPU", "by node", "processor", "CPUs"}, Means: "The number of the CPU that made the access. Axes order CPUs by memory node.", Advice: "If one CPU has far more samples than others, look at the metric load imbalance, and pin threads.", Chapter: "let-it-guide-you#a-metric-along-an-axis"},
 	{Name: "node", Kind: ofColumn, Also: []string{"NUMA node", "memory node"}, Means: "The memory node of the CPU that made the access.", Advice: "Compare with the node that served it: if they differ often, see first touch.", Chapter: "slow-stencil#4-who-put-the-pages-there"},
 	{Name: "rank", Kind: ofColumn, Also: []string{"MPI rank", "ranks"}, Means: "The MPI rank of the process.", Advice: "One rank that differs from the others has other data or another place: compare it with its neighbour.", Chapter: "late-ranks"},
 	{Name: "host", Kind: ofColumn, Also: []string{"machine"}, Means: "The machine of a cluster that the sample comes from.", Advice: "A host unlike the others may be throttled, shared with someone else, or configured otherwise.", Chapter: "many-hosts"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/formats"
@@ -29,9 +31,10 @@ const patience = time.Second
 func newOpen() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
-		Use:   "open [FILE…]",
+		Use:   "open [FILE…] | open A... -- B...",
 		Short: "Show runs or foreign files in the browser",
 		Example: `  isobath open perf.data
+  isobath open trial/p*a.isobath -- trial/p*b.isobath
   perf record -o - --call-graph dwarf ./program | isobath open -`,
 		Long: `Open imports each FILE if needed, serves the page on loopback, prints its
 address and opens the browser. Without FILE the page offers recent files, and
@@ -41,15 +44,39 @@ A message trace and samples of the same execution are shown as one run, as
 'isobath import TRACE SAMPLES… -o RUN' would keep them; two traces, or samples
 without a trace, each by themselves.
 
+Two files are shown as A and B. Several runs of each stand on both sides of --, as
+many on either: pictures show the samples of a side together, what changed is told
+from how its runs differ, and the column 'run' says of which run a sample is.
+
 'isobath FILE' is the same as 'isobath open FILE'.`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			f.compare = true
+			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
+				return f.serveSides(cmd, files, dash)
+			}
 			return f.serve(cmd, files, nil)
 		},
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
 	return cmd
+}
+
+// serveSides shows several runs of A beside as many of B.
+func (f *serveFlags) serveSides(cmd *cobra.Command, files []string, dash int) error {
+	a, errA := sides.Expand(files[:dash])
+	b, errB := sides.Expand(files[dash:])
+	switch {
+	case errA != nil || errB != nil:
+		return errors.Join(errA, errB)
+	case len(a) == 0 || len(a) != len(b):
+		return usagef("open A... -- B... shows as many runs of A as of B, not %d beside %d; 'isobath diff' compares any", len(a), len(b))
+	case slices.Contains(files, formats.Stdin):
+		return usagef("standard input (-) is one run: open FILE - compares it with another")
+	case len(a) == 1:
+		return f.serve(cmd, append(a, b...), nil)
+	}
+	return f.serve(cmd, nil, func(l *server.Loader, ctx context.Context) ([]*frame.Run, error) { return l.Sides(ctx, a, b) })
 }
 
 // withStdin puts standard input, where it is named, into a file that the server

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -15,11 +16,13 @@ import (
 	"github.com/isobath/isobath/internal/app/server/mesh"
 	"github.com/isobath/isobath/internal/app/server/messages"
 	"github.com/isobath/isobath/internal/app/server/references"
+	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/table"
 	domain "github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
+	"github.com/isobath/isobath/internal/memory/compare"
 )
 
 // Loader opens runs and foreign files for a server.
@@ -111,6 +114,74 @@ func (l *Loader) Together(paths []string) Opener {
 		}
 		return r, nil
 	}
+}
+
+// Sides opens several runs of A and as many of B, each side as one run.
+func (l *Loader) Sides(ctx context.Context, a, b []string) ([]*frame.Run, error) {
+	var out []*frame.Run
+	for i, paths := range [][]string{a, b} {
+		r, err := l.side(ctx, paths)
+		if err != nil {
+			for _, r := range out {
+				err = errors.Join(err, r.Close())
+			}
+			return nil, fmt.Errorf("%s: %w", []string{"A", "B"}[i], err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// side opens the runs of one side as one: on the machine of the first, with its text,
+// and what is known of samples alone.
+func (l *Loader) side(ctx context.Context, paths []string) (_ *frame.Run, err error) {
+	var runs []compare.Run
+	var members []memory.Member
+	var sets []*dataset.Set
+	defer func() {
+		for _, s := range sets {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	opt := l.Options
+	opt.Asked = true
+	for _, path := range paths {
+		set, err := dataset.Open(ctx, path, opt)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, set)
+		if set.Table.Elsewhere() {
+			return nil, clickhouse.ErrElsewhere
+		}
+		name := dataset.Name(path)
+		if slices.ContainsFunc(members, func(m memory.Member) bool { return m.Name == name }) {
+			name = path
+		}
+		runs, members = append(runs, sides.Run(name, set, nil)), append(members, memory.Member{Name: name, Manifest: &set.Run.Manifest})
+	}
+	merged, err := compare.Merge(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	first := sets[0]
+	sets = sets[1:]
+	first.Engine.Close()
+	for _, t := range first.Run.Contents {
+		err = errors.Join(err, t.Close())
+	}
+	first.Run.Contents, first.Run.Names, first.Run.Trace = []*table.Table{merged}, "", ""
+	set, more := dataset.FromRun(ctx, first.Run)
+	if err = errors.Join(err, more); err != nil {
+		return nil, errors.Join(err, first.Run.Close())
+	}
+	name := fmt.Sprintf("%s and %d more", members[0].Name, len(members)-1)
+	r := memory.OpenSide(name, set, members)
+	r.Save, memory.Of(r).SaveNames = nil, nil // the folder is that of one run
+	if err := l.join(ctx, r, set.Table, nil, ""); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
 // telling are the options with a progress that a page understands.

@@ -67,12 +67,12 @@ var candidates = [][]string{
 
 // What finds what changed between two runs: groups of every kind, all tested as
 // one family.
-func What(ctx context.Context, a, b Run, opt Options) (*Changes, error) {
+func What(ctx context.Context, a, b []Run, opt Options) (*Changes, error) {
 	opt.Questions = nil
 	for _, by := range candidates {
 		q := Question{By: by, Metric: Cost}
 		f := &fitting{}
-		if f.columns([]Run{a, b}, []Run{a}, []Run{b}, &q, &opt) == nil {
+		if f.columns(slices.Concat(a, b), a, b, &q, &opt) == nil {
 			opt.Questions = append(opt.Questions, q)
 		}
 	}
@@ -80,7 +80,7 @@ func What(ctx context.Context, a, b Run, opt Options) (*Changes, error) {
 		return nil, query.Refuse("the runs have no column in common that samples are grouped by")
 	}
 	first := opt.Questions[0].By
-	c, err := Runs(ctx, []Run{a}, []Run{b}, opt)
+	c, err := Runs(ctx, a, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func What(ctx context.Context, a, b Run, opt Options) (*Changes, error) {
 			r.By = first
 		}
 	}
-	w := &whatChanged{c: c, a: &a, b: &b}
+	w := &whatChanged{c: c, a: a, b: b}
 	if err := w.rank(ctx); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func What(ctx context.Context, a, b Run, opt Options) (*Changes, error) {
 // whatChanged makes findings of the rows of a comparison.
 type whatChanged struct {
 	c     *Comparison
-	a, b  *Run
+	a, b  []Run
 	found []Change
 }
 
@@ -130,7 +130,7 @@ func (w *whatChanged) rank(ctx context.Context) error {
 		if share < leastShare || r.By[0] == samples.CPU || spreadOnly(r) || slices.ContainsFunc(rows, func(part *Row) bool { return replaces(part, r, inside) }) {
 			continue
 		}
-		f := Change{Kind: kindOfChange(r), By: r.By, Share: share, Score: share, Sure: r.Sure, Where: whereOf(w.b.Table, r)}
+		f := Change{Kind: kindOfChange(r), By: r.By, Share: share, Score: share, Sure: r.Sure, Where: whereOf(w.b[0].Table, r)}
 		if r.By[0] == samples.TID || r.By[0] == samples.Node { // few share everything: what moved between them counts
 			f.Score = math.Abs(r.B.Share - r.A.Share)
 		}
@@ -181,7 +181,7 @@ func (w *whatChanged) heaviest() map[string]bool {
 func (w *whatChanged) linesInFunctions(ctx context.Context) (map[[2]string]bool, error) {
 	out := map[[2]string]bool{}
 	by := []string{samples.Function, samples.File, samples.Line}
-	for _, r := range []*Run{w.a, w.b} {
+	for _, r := range slices.Concat(w.a, w.b) {
 		for _, name := range by {
 			if samples.Usable(r.Table, name) == nil {
 				return out, nil
@@ -329,25 +329,28 @@ func (w *whatChanged) carriers(ctx context.Context, r *Row) (string, error) {
 	}
 	by := append(slices.Clone(r.By), samples.Symbol)
 	changes := map[string]float64{}
-	for i, run := range []*Run{w.a, w.b} {
-		if samples.Usable(run.Table, samples.Symbol) == nil {
-			return "", nil
-		}
-		key := [][]string{r.keys.a, r.keys.b}[i]
-		sum := costColumn(run)
-		answer, err := run.Engine.Answer(ctx, &query.Request{Where: run.Where, Filter: run.Filter, Groups: []query.Group{{By: by, Sum: sum, Order: query.ByKey}}})
-		if err != nil {
-			return "", err
-		}
-		for _, row := range answer.Groups[0].Rows {
-			if key == nil || !slices.Equal(row.Keys[:len(key)], key) {
-				continue
+	for side, runs := range [][]Run{w.a, w.b} {
+		for k := range runs {
+			run := &runs[k]
+			if samples.Usable(run.Table, samples.Symbol) == nil {
+				return "", nil
 			}
-			v := row.Sums[query.Selected]
-			if sum == "" {
-				v = float64(row.Counts[query.Selected])
+			key := [][]string{r.keys.a, r.keys.b}[side]
+			sum := costColumn(run)
+			answer, err := run.Engine.Answer(ctx, &query.Request{Where: run.Where, Filter: run.Filter, Groups: []query.Group{{By: by, Sum: sum, Order: query.ByKey}}})
+			if err != nil {
+				return "", err
 			}
-			changes[row.Keys[len(key)]] += float64(2*i-1) * v
+			for _, row := range answer.Groups[0].Rows {
+				if key == nil || !slices.Equal(row.Keys[:len(key)], key) {
+					continue
+				}
+				v := row.Sums[query.Selected]
+				if sum == "" {
+					v = float64(row.Counts[query.Selected])
+				}
+				changes[row.Keys[len(key)]] += float64(2*side-1) * v / float64(len(runs))
+			}
 		}
 	}
 	return mostOf(changes, r.Delta()), nil

@@ -64,7 +64,7 @@ func known(each []bool) table.Bits {
 
 func findings(t *testing.T, a, b Run) *Changes {
 	t.Helper()
-	c, err := What(t.Context(), a, b, Options{})
+	c, err := What(t.Context(), []Run{a}, []Run{b}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

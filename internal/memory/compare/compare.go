@@ -193,7 +193,9 @@ type Side struct {
 	Provenance string   `json:"provenance"`
 	Runs       []string `json:"runs"`
 	Cost       float64  `json:"cost"`
-	Rate       *float64 `json:"rate"` // samples a second; nil if not known
+	// Costs are those of each run, in the order of Runs.
+	Costs []float64 `json:"costs"`
+	Rate  *float64  `json:"rate"` // samples a second; nil if not known
 }
 
 // Cell is one group on one side, as a mean of its runs.
@@ -365,6 +367,7 @@ func (c *Comparison) fillSides(f *fitting, t *groups) {
 			count += float64(r.samples)
 			of += float64(r.ofAll)
 			cost += r.whole.Sum * r.scale
+			s.Costs = append(s.Costs, r.whole.Sum*r.scale)
 			sum += r.whole.Sum
 			valued += float64(r.valued)
 		}

@@ -322,3 +322,81 @@ func TestModelledIsNotSimulated(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeIsOne asks for the whole run beside other groups, other tables and other
+// limits of small ones: what is said of it is the same.
+func TestWholeIsOne(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 2))
+	draw := func() Run {
+		names, objects := table.NewInterner(), table.NewInterner()
+		var of, at []uint32
+		var cpu, weight []int64
+		for i := range 40 {
+			n := 20 + random.IntN(200)
+			for range n {
+				of, at = append(of, names.CodeString(string(rune('a'+i%7)))), append(at, objects.CodeString(string(rune('A'+i%23))))
+				cpu, weight = append(cpu, int64(i%2)), append(weight, sampleNanoseconds)
+			}
+		}
+		return made(t, "r", table.Categories("function", table.Derived, of, names.Names(), nil), table.Categories("symbol", table.Derived, at, objects.Names(), nil),
+			table.Ints("cpu", "", table.Measured, cpu, nil), table.Ints("weight", "ns", table.Measured, weight, nil))
+	}
+	many := func(n int) (out []Run) {
+		for range n {
+			out = append(out, draw())
+		}
+		return out
+	}
+	for name, sides := range map[string]struct {
+		a, b  []Run
+		noise []Run
+		pair  bool
+	}{
+		"one run a side":    {many(1), many(1), nil, false},
+		"beside other runs": {many(1), many(1), many(4), false},
+		"pairs":             {many(6), many(6), nil, true},
+		"sides":             {many(3), many(5), nil, false},
+	} {
+		var first *Row
+		for _, opt := range []Options{
+			{Questions: []Question{{By: []string{"function"}, Metric: Cost}}},
+			{Questions: []Question{{By: []string{"symbol"}, Metric: Cost}}},
+			{Questions: []Question{{By: []string{"cpu"}, Metric: Cost}}, MinShare: .6},
+			{Questions: []Question{{By: []string{"symbol", "function"}, Metric: Cost}, {By: []string{"cpu"}, Metric: Samples}, {By: []string{"function"}, Metric: Cost}}},
+		} {
+			opt.Noise, opt.Pair = sides.noise, sides.pair
+			w := compared(t, sides.a, sides.b, opt).Whole
+			if first == nil {
+				first = &w
+			}
+			if *w.Ratio != *first.Ratio || *w.Low != *first.Low || *w.High != *first.High || *w.P != *first.P || *w.QValue != *first.QValue || *w.Detectable != *first.Detectable || w.Verdict != first.Verdict || w.Mark != first.Mark {
+				t.Errorf("%s by %v: %.4f (%.4f to %.4f, p %.4f), by function %.4f (%.4f to %.4f, p %.4f)", name, opt.Questions[0].By, *w.Ratio, *w.Low, *w.High, *w.P, *first.Ratio, *first.Low, *first.High, *first.P)
+			}
+		}
+	}
+}
+
+// TestWholeFalseAlarms draws runs of one program that differ far more than sampling
+// does, and in all groups alike: the whole run is called in five of a hundred, not
+// more because groups know only the luck of sampling.
+func TestWholeFalseAlarms(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 3))
+	const draws, spread = 2000, .1
+	for _, pairs := range []int{3, 8} {
+		called, covered := 0, 0
+		for range draws {
+			o := observed{paired: true}
+			for range pairs {
+				o.a = append(o.a, []estimate{{spread * random.NormFloat64(), 1e-5}})
+				o.b = append(o.b, []estimate{{spread * random.NormFloat64(), 1e-5}})
+			}
+			got := judge([]judged{{estimates: alone(o), threshold: .05}}, discoveryRate)[0][0]
+			called += int(one(got.Verdict == More || got.Verdict == Less))
+			covered += int(one(got.Low <= 1 && got.High >= 1))
+		}
+		t.Logf("%d pairs: called in %.1f %%, interval holds the truth in %.1f %% of %d", pairs, 100*float64(called)/draws, 100*float64(covered)/draws, draws)
+		if called > draws*7/100 || covered < draws*93/100 {
+			t.Errorf("%d pairs: the whole run is called in %d of %d comparisons of a program with itself, its interval holds in %d", pairs, called, draws, covered)
+		}
+	}
+}

@@ -159,24 +159,74 @@ func (j *Joined) columns(r, other *Run, threads align.Threads) ([]*table.Column,
 		if why := unlike(c, o); why != "" {
 			j.Unlike[c.Name] = why
 		}
-		switch {
-		case c.Kind == table.Time: // from the start of its run
-			here := *c
-			here.Base = 0
-			c = &here
-		case c.Name == samples.Symbol && c.Kind == table.Category:
-			c = renamed(c, threads.Object)
-		case c.Name == samples.TID && c.Kind == table.Number && len(threads) > 0:
-			c = numbered(c, threads)
-		case c.Name == samples.PID && c.Kind == table.Number: // what the system gave them says nothing
-			c = processesInOrder(c)
-		}
-		out = append(out, c)
+		out = append(out, withoutChance(c, threads))
 	}
 	if len(out) == 0 {
 		return nil, errors.New("the runs have no column in the same form")
 	}
 	return out, nil
+}
+
+// withoutChance is a column without what is another number in every run: when it
+// began, and what the system called its threads and processes.
+func withoutChance(c *table.Column, threads align.Threads) *table.Column {
+	switch {
+	case c.Kind == table.Time: // from the start of its run
+		here := *c
+		here.Base = 0
+		return &here
+	case c.Name == samples.Symbol && c.Kind == table.Category:
+		return renamed(c, threads.Object)
+	case c.Name == samples.TID && c.Kind == table.Number && len(threads) > 0:
+		return numbered(c, threads)
+	case c.Name == samples.PID && c.Kind == table.Number: // what the system gave them says nothing
+		return processesInOrder(c)
+	}
+	return c
+}
+
+// runColumn says of which run of a side a row is.
+const runColumn = "run"
+
+// Merge puts the runs of one side into one table, whose column run has their names.
+func Merge(ctx context.Context, runs []Run) (*table.Table, error) {
+	tables := make([]*table.Table, len(runs))
+	var names []string
+	for i := range runs {
+		names = append(names, runs[i].Name)
+	}
+	for i := range runs {
+		r := &runs[i]
+		threads, err := threadsOf(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		var columns []*table.Column
+		for _, c := range r.Table.Columns() {
+			if c.Name == SideColumn || c.Name == runColumn {
+				continue
+			}
+			if first := runs[0].Table.Column(c.Name); first != nil && (first.Kind != c.Kind || first.Unit != c.Unit || first.Provenance != c.Provenance) {
+				return nil, fmt.Errorf("%s and %s are no runs of one side: %s is a %s in %s, %s, and a %s in %s, %s", runs[0].Name, r.Name, c.Name, first.Kind, unitOr(first), first.Provenance, c.Kind, unitOr(c), c.Provenance)
+			}
+			columns = append(columns, withoutChance(c, threads))
+		}
+		codes := make([]uint32, r.Table.Rows())
+		for row := range codes {
+			codes[row] = uint32(i)
+		}
+		of := table.Categories(runColumn, table.Derived, codes, names, nil)
+		of.Note = "the run of this side that the sample is of"
+		if tables[i], err = table.New(r.Table.Name, append(columns, of)); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+	}
+	return table.Concat(samples.Table, tables)
+}
+
+// OfRun selects the rows of one run of a side.
+func OfRun(name string) query.Expr {
+	return query.Compare{Column: runColumn, Op: "=", Value: query.TextValue(name)}
 }
 
 func unitOr(c *table.Column) string {

@@ -116,20 +116,30 @@ func (t *groups) joinSmall(f *fitting, small []pairedKey) {
 	t.amounts = append(t.amounts, pairedKey{key, key})
 }
 
-// judge tests every table, false discoveries controlled over all.
+// judge tests the groups of every table, false discoveries controlled over all of
+// them, and the whole run of every metric by itself: what is known of it does not
+// depend on what else is asked.
 func (f *fitting) judge(c *Comparison, tables []*groups) {
 	var all, sampling []judged
 	var rows [][]*Row
 	for i, t := range tables {
-		whole := i == 0 || !slices.ContainsFunc(tables[:i], func(o *groups) bool { return o.question.Metric == t.question.Metric })
-		e, bare, of := f.estimate(t, whole)
 		threshold := defaultThreshold
-		j := judged{estimates: e, threshold: threshold}
-		if g := t.question.Gate; g != nil {
-			j.threshold, j.gated, j.falls = g.Change, !g.Points, g.Below
+		of := func(e estimates) judged {
+			j := judged{estimates: e, threshold: threshold}
+			if g := t.question.Gate; g != nil {
+				j.threshold, j.gated, j.falls = g.Change, !g.Points, g.Below
+			}
+			return j
 		}
-		all, sampling = append(all, j), append(sampling, judged{estimates: bare, threshold: threshold})
-		rows = append(rows, of)
+		first := !slices.ContainsFunc(tables[:i], func(o *groups) bool { return o.question.Metric == t.question.Metric })
+		if first && t.measurable() {
+			e, bare := f.estimateWhole(t)
+			f.settle(&t.whole, judge([]judged{of(e)}, discoveryRate)[0][0], judge([]judged{{estimates: bare, threshold: threshold}}, discoveryRate)[0][0])
+			c.Tested++
+		}
+		e, bare, tested := f.estimate(t)
+		all, sampling = append(all, of(e)), append(sampling, judged{estimates: bare, threshold: threshold})
+		rows = append(rows, tested)
 	}
 	outcomes := judge(all, discoveryRate)
 	beyond := judge(sampling, discoveryRate)
@@ -187,12 +197,11 @@ func (r *Row) settleExactly() {
 	}
 }
 
-// estimate computes the changes of the rows that are tested; bare are those by
+// estimate computes the changes of the groups that are tested; bare are those by
 // sampling alone, without what runs add to it.
-func (f *fitting) estimate(t *groups, whole bool) (e, bare estimates, rows []*Row) {
+func (f *fitting) estimate(t *groups) (e, bare estimates, rows []*Row) {
 	var a, b, noise [][]estimate
 	rows, keys := t.testable()
-	withWhole := whole && t.measurable()
 	for _, side := range []struct {
 		runs []observedRun
 		to   *[][]estimate
@@ -204,14 +213,8 @@ func (f *fitting) estimate(t *groups, whole bool) (e, bare estimates, rows []*Ro
 			for _, k := range keys {
 				row = append(row, t.one(r, side.key(k), t.filler(k)))
 			}
-			if withWhole {
-				row = append(row, t.wholeOf(r))
-			}
 			*side.to = append(*side.to, row)
 		}
-	}
-	if withWhole {
-		rows = append(rows, &t.whole)
 	}
 	if len(rows) == 0 {
 		return estimates{freedom: math.Inf(1)}, estimates{freedom: math.Inf(1)}, nil
@@ -222,6 +225,34 @@ func (f *fitting) estimate(t *groups, whole bool) (e, bare estimates, rows []*Ro
 	}
 	none := func(int) (float64, float64) { return 0, 0 }
 	return single(a[0], b[0], f.allowance(t, rows, noise)), single(a[0], b[0], none), rows
+}
+
+// estimateWhole is estimate for the whole run, of which only its own numbers say how
+// runs differ: groups have more of the luck of sampling, and what is asked for of
+// them must not change what is known of the whole.
+func (f *fitting) estimateWhole(t *groups) (e, bare estimates) {
+	var a, b, noise [][]estimate
+	for _, side := range []struct {
+		runs []observedRun
+		to   *[][]estimate
+	}{{t.a, &a}, {t.b, &b}, {t.noise, &noise}} {
+		for i := range side.runs {
+			*side.to = append(*side.to, []estimate{t.wholeOf(&side.runs[i])})
+		}
+	}
+	if f.design != One {
+		e = alone(observed{a, b, f.design == Pairs})
+		return e, e
+	}
+	bare = single(a[0], b[0], func(int) (float64, float64) { return 0, 0 })
+	if len(noise) >= leastNoise {
+		logs, variances := column(noise, 0)
+		tau := math.Sqrt(max(stat.Variance(logs)-stat.Mean(variances), 0))
+		e = single(a[0], b[0], func(int) (float64, float64) { return tau, tau })
+		e.freedom = float64(len(noise) - 1)
+		return e, bare
+	}
+	return single(a[0], b[0], func(int) (float64, float64) { return f.tau, f.tau }), bare
 }
 
 // testable are the tested rows that the metric is defined for in every run.

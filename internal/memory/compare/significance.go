@@ -77,6 +77,14 @@ func several(o observed) estimates {
 	return out
 }
 
+// alone estimates the change of one group from its own runs: Student's t, with no
+// variance below what sampling makes.
+func alone(o observed) estimates {
+	groups, freedom, scale := o.moments()
+	g := groups[0]
+	return estimates{change: []float64{g.change}, se: []float64{math.Sqrt(max(g.variance, g.sampling) * scale)}, freedom: freedom, prior: spreadOfRuns{certain, 1}}
+}
+
 // moments returns each group's change and variances, their degrees of freedom,
 // and by what to multiply a variance to get that of the change.
 func (o observed) moments() (groups []moments, freedom, scale float64) {

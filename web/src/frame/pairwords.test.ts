@@ -12,4 +12,9 @@ it('says how far a change may be off by what it covers, with both ends where the
     'one run a side',
   ]);
   expect(reachWords({ ratio: 1.1, low: 0.6, high: 2.02 }, 0.3)[0]).toBe('−40.0 to +102.0 % as runs differ');
+  expect(reachWords({ ratio: 1.02, low: 0.97, high: 1.07 }, 0.15, 'sides', 3)).toEqual([
+    '± 5.0',
+    '3 runs a side',
+  ]);
+  expect(reachWords({ ratio: 1.02, low: 0.97, high: 1.07 }, 0, 'pairs', 8)[1]).toBe('8 pairs');
 });

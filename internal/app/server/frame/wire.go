@@ -160,6 +160,9 @@ type Pair struct {
 	// Beside are the names of files for lines that only A has, each with the file of
 	// B in whose text they stand.
 	Beside map[string]string `json:"beside" ts:"Readonly<Record<string, string>>"`
+	// Each is how many runs A is of, and B: pictures show their samples together,
+	// means are of a run, and the column run says which.
+	Each int `json:"each"`
 }
 
 // Unlike says why a column of two runs does not compare.

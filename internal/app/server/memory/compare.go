@@ -32,7 +32,7 @@ func (s routes) compare(w http.ResponseWriter, r *http.Request, run *Samples) er
 		metric = compare.Cost
 	}
 	opt.Questions = []compare.Question{{By: a.By, Metric: metric}}
-	c, err := compare.Runs(s.Turns.Behind(r.Context()), []compare.Run{sideA}, []compare.Run{sideB}, opt)
+	c, err := compare.Runs(s.Turns.Behind(r.Context()), sideA, sideB, opt)
 	if err != nil {
 		return refusedComparison(r.Context(), err)
 	}
@@ -49,7 +49,7 @@ func refusedComparison(ctx context.Context, err error) error {
 
 // both are the two sides that a question is about: those of a pair, or the run
 // and another one that is open.
-func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB compare.Run, opt compare.Options, release func(), err error) {
+func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB []compare.Run, opt compare.Options, release func(), err error) {
 	if run.pair != nil && a.With == "" {
 		sideA, sideB, release, err = s.sides(run, a.Where)
 		return sideA, sideB, compare.Options{Common: true}, release, err
@@ -79,18 +79,28 @@ func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB compare.Run, opt
 	return sideA, sideB, opt, release, nil
 }
 
-// comparable is the samples as one run of a side.
-func (r *Samples) comparable(where string) (compare.Run, error) {
+// comparable is the samples as the runs of a side.
+func (r *Samples) comparable(where string) ([]compare.Run, error) {
 	e, err := parseField("where", where, r.Data.Table)
 	if err != nil {
-		return compare.Run{}, err
+		return nil, err
 	}
-	return r.side(e), nil
+	return r.runs(e), nil
 }
 
 func comparedOf(c *compare.Comparison, top int) Compared {
 	out := Compared{Sentence: c.Sentence(), Limits: c.Limits(), Metric: string(c.Metric), Unit: c.Unit, Modelled: c.About() != "", Design: string(c.Design), Tested: c.Tested,
 		Whole: comparedRow(&c.Whole), Groups: []ComparedRow{}, Count: c.GroupCount, Warnings: c.Warnings}
+	for _, side := range []struct {
+		of *compare.Side
+		to *[]RunCost
+	}{{&c.A, &out.RunsA}, {&c.B, &out.RunsB}} {
+		for i, cost := range side.of.Costs {
+			if len(side.of.Costs) > 1 {
+				*side.to = append(*side.to, RunCost{side.of.Runs[i], cost})
+			}
+		}
+	}
 	if c.Small != nil {
 		small := comparedRow(c.Small)
 		out.Small = &small

@@ -3,12 +3,16 @@ package memory
 import (
 	"context"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
@@ -29,6 +33,7 @@ type pair struct {
 	apart string
 	// allowance is for how two runs of one program differ.
 	allowance float64
+	each      int               // runs of a side
 	beside    map[string]string // files of lines that only A has, and those of B that they stand in
 }
 
@@ -46,11 +51,16 @@ func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
 		}
 		sides[i] = s.side(nil)
 	}
+	each := len(of[0].members)
+	if each != len(of[1].members) {
+		return nil, frame.BadRequest("A is %s and B %s: as many of each are shown beside each other; 'isobath diff' compares any", term.Counted(max(each, 1), "run"), term.Counted(max(len(of[1].members), 1), "run"))
+	}
+	each = max(each, 1)
 	joined, err := compare.Join(ctx, &sides[0], &sides[1])
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
-	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines, allowance: joined.Tau, beside: beside(joined)}}
+	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines, allowance: joined.Tau / math.Sqrt(float64(each)), each: each, beside: beside(joined)}}
 	for _, name := range slices.Sorted(maps.Keys(joined.Unlike)) {
 		out.pair.unlike = append(out.pair.unlike, frame.Unlike{Column: name, Why: joined.Unlike[name]})
 	}
@@ -164,6 +174,34 @@ func (r *Samples) side(where query.Expr) compare.Run {
 	}}
 }
 
+// Member is one of the runs of a side.
+type Member struct {
+	Name     string
+	Manifest *run.Manifest
+}
+
+// OpenSide shows several runs of a side as one run, whose column run has their names.
+func OpenSide(name string, set *dataset.Set, members []Member) *frame.Run {
+	r := Open(name, "", set)
+	Of(r).members = members
+	return r
+}
+
+// runs are the samples as the runs of a side.
+func (r *Samples) runs(where query.Expr) []compare.Run {
+	whole := r.side(where)
+	if len(r.members) == 0 {
+		return []compare.Run{whole}
+	}
+	var out []compare.Run
+	for _, m := range r.members {
+		one := whole
+		one.Name, one.Manifest, one.Filter = m.Name, m.Manifest, compare.OfRun(m.Name)
+		out = append(out, one)
+	}
+	return out
+}
+
 // allOf are the rows of one run of a pair.
 func (r *Samples) allOf(ctx context.Context, side string) (table.Bits, error) {
 	if r.pair == nil || side != compare.SideA && side != compare.SideB {
@@ -174,10 +212,10 @@ func (r *Samples) allOf(ctx context.Context, side string) (table.Bits, error) {
 
 // sides are the runs of a pair, which stay open until release is called; their
 // engines answer in common names about what is selected in both.
-func (s routes) sides(run *Samples, where string) (a, b compare.Run, release func(), err error) {
+func (s routes) sides(run *Samples, where string) (a, b []compare.Run, release func(), err error) {
 	e, err := parseField("where", where, run.Data.Table)
 	if err != nil {
-		return a, b, nil, err
+		return nil, nil, nil, err
 	}
 	var releases []func()
 	release = func() {
@@ -185,7 +223,7 @@ func (s routes) sides(run *Samples, where string) (a, b compare.Run, release fun
 			f()
 		}
 	}
-	var out [2]compare.Run
+	var out [2][]compare.Run
 	for i, id := range []string{run.pair.a.ID, run.pair.b.ID} {
 		held, let := s.Hold(id)
 		if held == nil {
@@ -193,9 +231,11 @@ func (s routes) sides(run *Samples, where string) (a, b compare.Run, release fun
 			return a, b, nil, frame.NotFound("open its file again", "run %s of the pair is not open any more", id)
 		}
 		releases = append(releases, let)
-		own := Of(held)
-		out[i] = own.side(e)
-		out[i].Engine, out[i].Filter = run.Engine, compare.Of([]string{compare.SideA, compare.SideB}[i])
+		out[i] = Of(held).runs(e)
+		for k := range out[i] {
+			one := &out[i][k]
+			one.Engine, one.Filter = run.Engine, query.Both(one.Filter, compare.Of([]string{compare.SideA, compare.SideB}[i]))
+		}
 	}
 	return out[0], out[1], release, nil
 }

@@ -56,6 +56,8 @@ type Samples struct {
 	SaveNames func(string) error
 
 	pair *pair // the runs that these samples are of; nil for one
+	// members are the runs of a side that these samples are of; nil for one.
+	members []Member
 
 	columns atomic.Pointer[[]frame.ColumnInfo] // see describe
 
@@ -112,7 +114,7 @@ func (s *Samples) Tell(ctx context.Context, info *frame.Info) error {
 	info.Touches = s.Touches != nil
 	info.Allocations = s.Allocations != nil
 	if p := s.pair; p != nil {
-		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike), Allowance: p.allowance, Apart: p.apart, Beside: p.beside}
+		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike), Allowance: p.allowance, Apart: p.apart, Beside: p.beside, Each: p.each}
 	}
 	if cycles, ok := datasrc.AssumedL1(s.Data.Table); ok {
 		info.L1Latency = &cycles

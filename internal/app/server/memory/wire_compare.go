@@ -13,18 +13,27 @@ type AskCompare struct {
 
 // Compared is how two runs differ. Absent numbers are not known.
 type Compared struct {
-	Sentence string        `json:"sentence"`
-	Limits   string        `json:"limits"` // what could not have been seen
-	Metric   string        `json:"metric"`
-	Unit     string        `json:"unit"`
-	Modelled bool          `json:"modelled"` // costs and means rest on a model
-	Design   string        `json:"design"`
+	Sentence string `json:"sentence"`
+	Limits   string `json:"limits"` // what could not have been seen
+	Metric   string `json:"metric"`
+	Unit     string `json:"unit"`
+	Modelled bool   `json:"modelled"` // costs and means rest on a model
+	Design   string `json:"design"`
+	// Of sides of several runs, what each run costs.
+	RunsA    []RunCost     `json:"runsA,omitempty"`
+	RunsB    []RunCost     `json:"runsB,omitempty"`
 	Tested   int           `json:"tested"`
 	Whole    ComparedRow   `json:"whole"`
 	Small    *ComparedRow  `json:"small,omitempty"` // groups too small to be tested alone
 	Groups   []ComparedRow `json:"groups"`
 	Count    int           `json:"count"` // of groups, before Top
 	Warnings []string      `json:"warnings"`
+}
+
+// RunCost is what one run of a side costs.
+type RunCost struct {
+	Name string  `json:"name"`
+	Cost float64 `json:"cost"`
 }
 
 // ComparedRow is the same thing in both runs.

@@ -198,6 +198,9 @@ export interface Pair {
   // Beside are the names of files for lines that only A has, each with the file of
   // B in whose text they stand.
   readonly beside: Readonly<Record<string, string>>;
+  // Each is how many runs A is of, and B: pictures show their samples together,
+  // means are of a run, and the column run says which.
+  readonly each: number;
 }
 
 // Unlike says why a column of two runs does not compare.

@@ -774,12 +774,21 @@ export interface Compared {
   readonly unit: string;
   readonly modelled: boolean; // costs and means rest on a model
   readonly design: string;
+  // Of sides of several runs, what each run costs.
+  readonly runsA?: readonly RunCost[];
+  readonly runsB?: readonly RunCost[];
   readonly tested: number;
   readonly whole: ComparedRow;
   readonly small?: ComparedRow; // groups too small to be tested alone
   readonly groups: readonly ComparedRow[];
   readonly count: number; // of groups, before Top
   readonly warnings: readonly string[];
+}
+
+// RunCost is what one run of a side costs.
+export interface RunCost {
+  readonly name: string;
+  readonly cost: number;
 }
 
 // ComparedRow is the same thing in both runs.
