@@ -92,10 +92,11 @@ test: build peers lint
 	$(MAKE) test-bench
 	@$(GO) run ./scripts/gotest -tell $(REPORTS)/go $(REPORTS)/e2e.json
 
-# The race detector watches the quick tier of packages that start goroutines or are
-# used by several: what computes in one takes ten times as long under it and has no
-# races to find. One package at a time: make test runs it beside browser tests, which
-# mostly wait, and nothing in it depends on how fast it is.
+# The race detector watches the quick tier of what serves, asks, records and shares:
+# what computes in one goroutine takes ten times as long under it and has no races to
+# find, and analyses are watched where they are asked for. One package at a time: make
+# test runs it beside browser tests, which mostly wait, and nothing in it depends on how
+# fast it is.
 .PHONY: test-race
 test-race:
 	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -p 1 -timeout 25m $$racing

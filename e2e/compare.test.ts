@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { frames, linkOf, quiet } from './page';
+import { violations } from './axe';
+import { closeTable, frames, linkOf, openTable, quiet } from './page';
 import { paintedViews, rememberTexts, rowsOf } from './painted';
 import { isobath, shared } from './harness';
 import { show } from './suite';
@@ -278,8 +278,7 @@ describe('two runs', () => {
       .waitFor();
     const now = await page.locator('[data-theme]').first().getAttribute('data-theme');
     if (now !== theme) await page.getByRole('button', { name: /theme$/ }).click();
-    const found = await new AxeBuilder({ page }).analyze();
-    expect(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`)).toEqual([]);
+    expect(await violations(page, theme === 'dark' ? { colours: true } : {})).toEqual([]);
   });
 });
 
@@ -352,17 +351,16 @@ describe('call stacks of two runs', () => {
 
   it('are those of the run that is shown, and their difference has both', async () => {
     await page.getByRole('tab', { name: 'Calls' }).click();
-    const dialog = page.getByRole('dialog');
-    const rows = async (side: string): Promise<string> => {
+    const table = async (side: string): Promise<{ heads: string[]; rows: string }> => {
       await page.keyboard.press(`Shift+${side}`);
       await quiet(page);
-      await page.locator('[data-view="Calls"]').focus();
-      await page.keyboard.press('t');
-      await frames(page);
+      const dialog = await openTable(page, 'Calls');
+      const heads = await dialog.locator('th').allInnerTexts();
       const all = await dialog.locator('tbody tr').allInnerTexts();
-      if (all.length > 0) await page.keyboard.press('Escape');
-      return all.join('\n').replace(/\s+/g, ' ');
+      await closeTable(page);
+      return { heads, rows: all.join('\n').replace(/\s+/g, ' ') };
     };
+    const rows = async (side: string): Promise<string> => (await table(side)).rows;
     await expect.poll(() => rows('A')).toMatch(/\b10\b/);
     expect(await rows('A')).not.toMatch(/\b(37|30)\b|main;g/);
     await expect.poll(() => rows('B')).toMatch(/\b27\b/);
@@ -370,16 +368,7 @@ describe('call stacks of two runs', () => {
     expect(await rows('D')).toMatch(/main;f 10 20 10 \S+ \S+ unsure/);
     await page.getByText('samples, B − A, √').waitFor();
     await page.locator('.side', { hasText: 'as wide as A and B together' }).waitFor();
-    await page.keyboard.press('t');
-    expect((await dialog.locator('th').allInnerTexts()).slice(1, 7)).toEqual([
-      'A',
-      'B',
-      'change',
-      'low',
-      'high',
-      'verdict',
-    ]);
-    await page.keyboard.press('Escape');
+    expect((await table('D')).heads.slice(1, 7)).toEqual(['A', 'B', 'change', 'low', 'high', 'verdict']);
   });
 });
 
@@ -448,18 +437,14 @@ describe.skipIf(!RUNS).each([
   it('are shown for A and B, as addresses are, and never subtracted', async () => {
     const axes = await page.evaluate(() => location.hash);
     await page.evaluate((h) => (location.hash = `${h}&axes=function,level,addr`), axes);
-    const dialog = page.getByRole('dialog');
-    const host = page.locator('[data-view="Parallel coordinates"]');
     const rows = async (): Promise<string[][]> => {
-      await host.focus();
-      await page.keyboard.press('t');
-      await frames(page);
+      const dialog = await openTable(page, 'Parallel coordinates');
       const all = await dialog
         .locator('tbody tr')
         .evaluateAll((trs) =>
           trs.map((tr) => [...tr.querySelectorAll('td, th')].map((c) => c.textContent?.trim() ?? '')),
         );
-      if (all.length > 0) await page.keyboard.press('Escape');
+      await closeTable(page);
       return all;
     };
     const of = async (column: string): Promise<string[][]> =>

@@ -3,10 +3,10 @@
 // `report --where` counts. Takes the pictures of the chapter "Let it guide you"
 // into the folder named by ISOBATH_PICTURES.
 
-import { AxeBuilder } from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import { violations } from './axe';
 import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
 import { boxOf, counted, everything, find, linkOf, opened, picture, whereOf } from './page';
 import { rowsOf } from './painted';
@@ -440,8 +440,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
       await page.emulateMedia({ colorScheme });
       await find(page, 'One axis', /^Cluster 2 of 6 /, 0.8);
       await page.locator('[data-glyph]').waitFor();
-      const found = await new AxeBuilder({ page }).analyze();
-      expect(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`)).toEqual([]);
+      expect(await violations(page, colorScheme === 'dark' ? { colours: true } : {})).toEqual([]);
     }
   });
 

@@ -1,13 +1,13 @@
 // The locality page on the built-in recording: selection, what if, advice, keys,
 // tables. That its numbers are those of the verbs is a test of the server.
 
-import { AxeBuilder } from '@axe-core/playwright';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import { violations } from './axe';
 import { browse, isobath, ROOT, samples, start } from './harness';
 import { boxOf, find, linkOf, picture, plain, quiet } from './page';
 import { show } from './suite';
@@ -147,8 +147,7 @@ describe('the locality page', () => {
 
   it('has nothing that axe finds', async () => {
     await quiet(page);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.html ?? ''}`)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
   });
 });
 
@@ -385,8 +384,7 @@ int main(void) {
       expect((await table.innerText()).replace(/\s+/g, ' ')).toMatch(/now predicted changed L1 [\d ]+/);
       expect(await says()).toContain('To prove it again');
       await quiet(page);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.html ?? ''}`)).toEqual([]);
+      expect(await violations(page)).toEqual([]);
 
       // Another program of that name: the proof is of one that is gone.
       compile('changed', '-DAPART', '-DADD=2');

@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import { violations } from './axe';
 import { browse, fixture, isobath, shared, start, type Browser, type Running } from './harness';
 import { boxOf, counted, everything, linkOf, picture, whereOf } from './page';
 
@@ -58,11 +58,6 @@ async function colours(page: Page): Promise<number> {
     const { data } = g.getImageData(copy.width / 4, copy.height / 4, copy.width / 2, copy.height / 2);
     return new Set(new Uint32Array(data.buffer)).size;
   });
-}
-
-async function violations(page: Page): Promise<string[]> {
-  const found = await new AxeBuilder({ page }).analyze();
-  return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`);
 }
 
 /** The samples of a cell of the built-in run, whose cells are 24 × 1 × 12 of the program. */

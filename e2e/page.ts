@@ -163,6 +163,27 @@ export async function quiet(page: Page): Promise<void> {
   } while (unanswered(page) > 0);
 }
 
+/** Opens the table of a view with its key, which does nothing until the view has an answer. */
+export async function openTable(page: Page, view: string): Promise<Locator> {
+  const dialog = page.getByRole('dialog');
+  await expect
+    .poll(async () => {
+      if ((await dialog.count()) === 0) {
+        await page.locator(`[data-view="${view}"]`).focus();
+        await page.keyboard.press('t');
+        await frames(page);
+      }
+      return dialog.locator('tbody tr').count();
+    })
+    .toBeGreaterThan(0);
+  return dialog;
+}
+
+export async function closeTable(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
 const PICTURES = process.env['ISOBATH_PICTURES'];
 
 /**

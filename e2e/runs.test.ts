@@ -1,15 +1,10 @@
 // Pages of many executions: a trial of two commands, and a study of many runs.
-import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import { violations } from './axe';
 import { study, trial } from './executions';
 import { linkOf } from './page';
 import { show } from './suite';
-
-async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`)).toEqual([]);
-}
 
 describe('a trial', () => {
   let page: Page;
@@ -45,7 +40,7 @@ describe('a trial', () => {
     await expect.poll(async () => (await linkOf(page)).toString()).toContain('score');
     await page.reload();
     await page.locator('[data-view="Score"]').waitFor();
-    await accessible(page);
+    expect(await violations(page)).toEqual([]);
   });
 
   it('compares the recordings of a pair', async () => {
@@ -79,7 +74,7 @@ describe('a study', () => {
     await page.getByRole('button', { name: /^Metric: y cost of solve/ }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: /^Metric: y cost of solve/ }).waitFor();
-    await accessible(page);
+    expect(await violations(page)).toEqual([]);
   });
 
   it('a drag along an axis keeps some runs, and a chip takes that back', async () => {

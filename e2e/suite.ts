@@ -62,11 +62,15 @@ export function show(how: How, take: (shown: Shown) => void): void {
     browser = b;
   });
   beforeEach(open);
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     if (how.each) {
       ready = false;
       await page?.close();
       page = undefined;
+    } else if (task.result?.state === 'fail' && page && !page.isClosed()) {
+      // What a test that failed left open would keep its second try from the page.
+      for (let i = 0; i < 3 && (await page.getByRole('dialog').count()) > 0; i++)
+        await page.keyboard.press('Escape');
     }
     expect(problems).toEqual([]);
   });

@@ -11,10 +11,11 @@ const SPEEDS = ['bench.test.ts', 'cyclesspeed.test.ts', 'meshbench.test.ts', 'tr
 
 // Most of the time a browser test waits for its page or its server: two files at
 // a time take little more than half as long on two processors. Tests wait for what
-// the page shows; the limits only end what hangs, on any machine.
+// the page shows, half a minute at most on a quiet machine; the limits only end what
+// hangs, ten times as late.
 export default defineConfig({
   test: {
-    testTimeout: 600_000,
+    testTimeout: 300_000,
     hookTimeout: 600_000,
     // A browser on a busy machine drops a frame or a key once in thousands. What
     // passes at the second try is listed as unstable in the last line of make test.

@@ -25,11 +25,16 @@ type goPackage struct {
 // shared are packages for code that several goroutines run.
 var shared = []string{"sync", "sync/atomic", "net/http", "net/http/httptest", "github.com/isobath/isobath/internal/base/parallel"}
 
+// analyses are areas whose packages compute one answer: their goroutines are those of
+// a parallel loop, and whoever asks for several answers at once is of another area,
+// whose tests call them under the detector. make races watches them by themselves too.
+var analyses = []string{"code", "formats", "machine", "memory", "messages", "loops", "locality"}
+
 // printRacing prints the packages in which the race detector can find something, as
-// folders below that of the module.
-// The others compute in one goroutine, ten times as slowly under it, even where
-// their tests run beside each other. Where several goroutines use one of them, they
-// are of a package that is printed, and the detector watches all code of its tests.
+// folders below that of the module: what serves, asks, records and shares.
+// The others compute in one goroutine or one loop, ten times as slowly under it, even
+// where their tests run beside each other. Where several goroutines use one of them,
+// they are of a package that is printed, and the detector watches all code of its tests.
 func printRacing(show io.Writer, patterns ...string) error {
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports,Module"}, patterns...)...)
 	cmd.Stderr = os.Stderr
@@ -46,11 +51,16 @@ func printRacing(show io.Writer, patterns ...string) error {
 		if err != nil {
 			return err
 		}
-		if racing {
-			fmt.Fprintln(show, "."+strings.TrimPrefix(p.ImportPath, p.Module.Path))
+		folder := "." + strings.TrimPrefix(p.ImportPath, p.Module.Path)
+		if racing && !isAnalysis(folder) {
+			fmt.Fprintln(show, folder)
 		}
 	}
 	return nil
+}
+
+func isAnalysis(folder string) bool {
+	return slices.ContainsFunc(analyses, func(area string) bool { return strings.HasPrefix(folder, "./internal/"+area+"/") })
 }
 
 // racing reports whether the code of the package runs in several goroutines.
