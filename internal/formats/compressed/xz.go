@@ -2,8 +2,10 @@ package compressed
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"github.com/ulikunitz/xz"
@@ -15,7 +17,8 @@ const mostDictionary = 64 << 20
 
 // XZ unpacks an xz stream. The library allocates the dictionary that a block names,
 // up to four gigabytes, before it reads the block; what is larger than that of any
-// level is refused before it sees it.
+// level is refused before it sees it, and what is larger than a short block unpacks
+// to is made smaller: no byte can be copied from further back.
 func XZ(r io.Reader) (io.Reader, error) { return xz.NewReader(&xzBlocks{in: r}) }
 
 // xzBlocks passes an xz file on and looks at the header of every block on the way.
@@ -28,6 +31,8 @@ type xzBlocks struct {
 
 	check   int    // bytes of what checks a block, after it
 	packed  int    // bytes of the block so far, or of the index
+	content int    // most bytes that the block so far unpacks to
+	ended   bool   // the block
 	numbers uint64 // that are left in the index
 }
 
@@ -112,9 +117,49 @@ func (x *xzBlocks) block() error {
 	if dictionary > mostDictionary {
 		return fmt.Errorf("a dictionary of %d MB, where xz -9 takes %d; unpack the file first", dictionary>>20, mostDictionary>>20)
 	}
-	x.packed, x.next = 0, x.chunk
+	x.packed, x.content, x.ended, x.next = 0, 0, false, x.chunk
+	header := x.head[len(x.head)-1-len(b):]
+	if crc32.ChecksumIEEE(header[:len(b)-3]) != binary.LittleEndian.Uint32(header[len(b)-3:]) {
+		return nil // which the library says
+	}
+	whole := x.ahead() // moves what was read
+	if header = x.head[:1+len(b)]; whole && int64(x.content) < dictionary {
+		header[len(b)-in.Len()] = lzma.EncodeDictCap(int64(x.content))
+		binary.LittleEndian.PutUint32(header[len(b)-3:], crc32.ChecksumIEEE(header[:len(b)-3]))
+	}
 	return nil
 }
+
+// mostAhead is how much of a block is read before the library sees its header: a
+// longer block may well need the dictionary that it names.
+const mostAhead = 1 << 20
+
+// ahead reads a short block and reports whether that is all of it that there is; an
+// error is met again when it is the turn of what follows.
+func (x *xzBlocks) ahead() (whole bool) {
+	for len(x.head) < mostAhead {
+		if err := x.next(); err != nil {
+			x.next = func() error { return err }
+			return true
+		}
+		from := len(x.head)
+		x.head = append(x.head, make([]byte, x.left)...)
+		n, err := io.ReadFull(x.in, x.head[from:])
+		x.head, x.left = x.head[:from+n], 0
+		if err != nil {
+			x.next = func() error { return err }
+			return true
+		}
+		if x.ended {
+			return true
+		}
+	}
+	return false
+}
+
+// mostOfAByte is more than a byte of LZMA can stand for: the longest match, 273 bytes,
+// is 14 decisions of 0.022 bits at the least.
+const mostOfAByte = 1 << 13
 
 // chunk reads the header of a chunk, or the end of a block.
 func (x *xzBlocks) chunk() error {
@@ -124,7 +169,7 @@ func (x *xzBlocks) chunk() error {
 	}
 	switch c := control[0]; {
 	case c == 0:
-		x.left, x.next = -x.packed&3+x.check, x.block
+		x.left, x.next, x.ended = -x.packed&3+x.check, x.block, true
 		return nil
 	case c <= 2: // not packed
 		b, err := x.take(2)
@@ -132,6 +177,7 @@ func (x *xzBlocks) chunk() error {
 			return err
 		}
 		x.left = int(b[0])<<8 + int(b[1]) + 1
+		x.content += x.left
 	case c < 0x80:
 		return fmt.Errorf("%w: a chunk of kind %d", errXZ, c)
 	default:
@@ -143,6 +189,7 @@ func (x *xzBlocks) chunk() error {
 		if c >= 0xc0 { // with properties
 			x.left++
 		}
+		x.content += min(int(c&0x1f)<<16+int(b[0])<<8+int(b[1])+1, mostOfAByte*x.left)
 	}
 	x.packed += x.left
 	return nil
