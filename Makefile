@@ -82,11 +82,11 @@ TRIALS ?= 100 20
 trials:
 	ISOBATH_TRIALS="$(TRIALS)" $(GO) test -count=1 -v -timeout 60m -run TestLive ./internal/memory/trial
 
-# Ends with a line that says what was and was not run.
+# Ends with a line that says what was and was not run. Tests are vetted by lint, once.
 REPORTS := .reports
 test: build peers lint
 	@mkdir -p $(REPORTS)
-	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 25m ./...
+	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -vet=off -timeout 25m ./...
 	$(MAKE) -j2 --output-sync=line test-race test-web
 	$(MAKE) test-demo
 	$(MAKE) test-bench
@@ -99,7 +99,7 @@ test: build peers lint
 # fast it is.
 .PHONY: test-race
 test-race:
-	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -p 1 -timeout 25m $$racing
+	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -p 1 -vet=off -timeout 25m $$racing
 
 # The whole quick tier under the race detector, with what test-race leaves out.
 .PHONY: races
