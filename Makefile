@@ -178,7 +178,7 @@ torture:
 KILLS ?= 50
 .PHONY: kills
 kills:
-	ISOBATH_KILLS=$(KILLS) nice -n 10 $(GO) test -count 1 -timeout 0 -run '^(TestKilledCommands|TestKilledEdits|TestDiskFull|TestKilledImport)$$' -v ./cmd/isobath ./internal/engine/clickhouse
+	ISOBATH_KILLS=$(KILLS) nice -n 10 $(GO) test -count 1 -timeout 0 -run '^(TestKilledCommands|TestKilledEdits|TestDiskFull|TestFullDisk|TestKilledImport)$$' -v ./cmd/isobath ./internal/engine/clickhouse
 
 # Every statement of the ClickHouse engine on a current release. Debian's is of 2018, so
 # this fetches one as a library for Node.js, which is large.

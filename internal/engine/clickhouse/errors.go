@@ -52,11 +52,16 @@ var reasons = map[int]string{
 	194: "a password is needed; set " + passwordVariable,
 	195: "this user may not connect from here",
 	241: "the server has too little memory for the question; select fewer rows",
+	243: "its disk has no room left; make room there and try again",
 	291: "the user has no rights on this database",
 	396: "the answer has more rows than the user may have",
 	497: "the user has no rights for this",
 	516: "the user or the password is wrong; the password is read from " + passwordVariable,
 }
+
+// systemNoRoom is in errors of writing, which have a code of their own for each way to
+// write: the number that the system gave.
+var systemNoRoom = regexp.MustCompile(`errno: 28\b`) // ENOSPC
 
 // shardCodes are what a server says when another one did not answer it.
 var shardCodes = map[int]string{
@@ -84,6 +89,9 @@ func (c *client) refused(status int, text string) error {
 	code := 0
 	if m := errorCode.FindStringSubmatch(text); m != nil {
 		code, _ = strconv.Atoi(m[1])
+	}
+	if systemNoRoom.MatchString(text) {
+		code = 243 // NOT_ENOUGH_SPACE
 	}
 	if m := missingThere.FindStringSubmatch(text); m != nil {
 		return &serverError{m[1], 60, reasons[60]}

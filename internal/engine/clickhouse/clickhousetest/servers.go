@@ -160,6 +160,9 @@ func (s *Server) Start() error {
 	}
 }
 
+// Data is where the server keeps its tables.
+func (s *Server) Data() string { return filepath.Join(s.folder, "data") }
+
 // Kill ends the server at once, as a crash would.
 func (s *Server) Kill() {
 	if s.command == nil || s.command.Process == nil {
