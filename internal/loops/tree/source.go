@@ -72,6 +72,9 @@ type statement struct {
 	// resumed says that its body is left and entered again in its middle, as that of
 	// a coroutine.
 	resumed bool
+	// lined says that of its header only the line is known: what tests it may as well
+	// be what counts.
+	lined bool
 	// blurred says that all parts of its header have the same position.
 	blurred bool
 	// endless says that nothing is tested: for (;;), while (1).
@@ -524,46 +527,6 @@ func (s *scanner) firsts(body int) []span {
 		i = s.blank(end)
 	}
 	return out
-}
-
-var (
-	fortranLabel = regexp.MustCompile(`^(\d+)\s+`)
-	labelledDo   = regexp.MustCompile(`^do\s+(\d+)\b`)
-)
-
-// fortranLoops finds do … end do, and do 10 … 10 continue. Columns are of no use:
-// compilers tell lines.
-func fortranLoops(file string, text []byte) []statement {
-	var open []string // the labels that end them; empty for end do
-	return lineLoops(file, text, func(line string) (opens bool, closes int) {
-		l := strings.ToLower(strings.TrimSpace(line))
-		if at := strings.Index(l, "!"); at >= 0 {
-			l = strings.TrimSpace(l[:at])
-		}
-		if m := fortranLabel.FindStringSubmatch(l); m != nil {
-			l = l[len(m[0]):]
-			for len(open) > 0 && open[len(open)-1] == m[1] { // several loops may end there
-				open = open[:len(open)-1]
-				closes++
-			}
-		}
-		if name, rest, ok := strings.Cut(l, ":"); ok && !strings.ContainsAny(name, " (=") {
-			l = strings.TrimSpace(rest)
-		}
-		switch {
-		case l == "do" || strings.HasPrefix(l, "do "):
-			label := ""
-			if m := labelledDo.FindStringSubmatch(l); m != nil {
-				label = m[1]
-			}
-			open = append(open, label)
-			opens = true
-		case (strings.HasPrefix(l, "end do") || strings.HasPrefix(l, "enddo")) && closes == 0 && len(open) > 0:
-			open = open[:len(open)-1]
-			closes = 1
-		}
-		return opens, closes
-	})
 }
 
 // goLoops finds for … { … } as gofmt writes it: the closing brace has a line of

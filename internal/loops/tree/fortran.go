@@ -1,0 +1,69 @@
+package tree
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	fortranLabel = regexp.MustCompile(`^(\d+)\s+`)
+	labelledDo   = regexp.MustCompile(`^do\s+(\d+)\b`)
+)
+
+// fortranLoops finds do … end do, and do 10 … 10 continue. Columns are of no use:
+// compilers tell lines.
+func fortranLoops(file string, text []byte) []statement {
+	var open []string // the labels that end them; empty for end do
+	found := lineLoops(file, text, func(line string) (opens bool, closes int) {
+		l := strings.ToLower(strings.TrimSpace(line))
+		if at := strings.Index(l, "!"); at >= 0 {
+			l = strings.TrimSpace(l[:at])
+		}
+		if m := fortranLabel.FindStringSubmatch(l); m != nil {
+			l = l[len(m[0]):]
+			for len(open) > 0 && open[len(open)-1] == m[1] { // several loops may end there
+				open = open[:len(open)-1]
+				closes++
+			}
+		}
+		if name, rest, ok := strings.Cut(l, ":"); ok && !strings.ContainsAny(name, " (=") {
+			l = strings.TrimSpace(rest)
+		}
+		switch {
+		case l == "do" || strings.HasPrefix(l, "do "):
+			label := ""
+			if m := labelledDo.FindStringSubmatch(l); m != nil {
+				label = m[1]
+			}
+			open = append(open, label)
+			opens = true
+		case (strings.HasPrefix(l, "end do") || strings.HasPrefix(l, "enddo")) && closes == 0 && len(open) > 0:
+			open = open[:len(open)-1]
+			closes = 1
+		}
+		return opens, closes
+	})
+	for k := range found {
+		found[k].lined = true
+	}
+	return found
+}
+
+// lastUntold reports whether the last time around in a loop of a group may be a turn or
+// only its test. Of what counts, tests and was taken from the body only the line of the
+// statement is known: it is a test for certain only where it leaves a loop from a
+// header that does nothing else, before code that has other lines.
+func (b *build) lastUntold(gr *group) bool {
+	st := &b.statements[gr.statement]
+	if !st.lined || st.endless {
+		return false
+	}
+	other := func(id int32) bool {
+		return b.holdsPart(id, func(p position) bool { return p.line() > 0 && !st.head.covers(p) })
+	}
+	return slices.ContainsFunc(gr.machines, func(m int32) bool {
+		l := &b.loops[m]
+		return !other(l.header) && !(b.leaves(m, l.header) && slices.ContainsFunc(l.blocks, other))
+	})
+}
