@@ -47,6 +47,7 @@ func fortranLoops(file string, text []byte) []statement {
 	for k := range found {
 		found[k].lined = true
 	}
+	fortranShapes(file, text, found)
 	return found
 }
 

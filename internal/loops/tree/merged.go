@@ -201,6 +201,15 @@ func (b *build) intoItself() {
 	}
 }
 
+// toldAlone reports whether entries and turns of a row are those that the text tells.
+func (b *build) toldAlone(row int) bool {
+	if b.prover == nil {
+		return false
+	}
+	h := b.prover.told[b.groups[b.members[row][0]].statement]
+	return h != nil && h.trips() == b.out.Loops[row].Trips
+}
+
 // exchanged doubts a loop that does nothing but a loop inside it, and that one, where
 // the compiler worked on them and their text proves nothing, as in Fortran: it may
 // have exchanged them, and the turns of one are then told as those of the other.
@@ -220,8 +229,8 @@ func (b *build) exchanged() {
 		if around.Kind != Plain || around.Own > 0 || inside[l.Parent] > 1 || !b.reworked(row) {
 			continue
 		}
-		for _, of := range []*Loop{l, around} {
-			if of.Exact {
+		for _, r := range []int{row, l.Parent} {
+			if of := &b.out.Loops[r]; of.Exact && !b.toldAlone(r) {
 				of.Exact, of.Why, of.Course = false, "the compiler may have exchanged it with the loop around or inside it, and its text proves nothing", nil
 			}
 		}
