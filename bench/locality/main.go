@@ -1,9 +1,9 @@
 // Locality is the process that the rows of locality measure. Each does its work
 // on references that it makes up, as of a program: a stack, sweeps, nodes of a
-// hash table, and a hot table.
+// hash table, and a hot table. The first four do it on a recorded run, too.
 //
-//	locality generate N     make N references and do nothing with them
-//	locality distances N    reuse distances alone
+//	locality generate N     make N references and do nothing with them, or read RUN
+//	locality distances N    reuse distances alone, of N or RUN
 //	locality textbook N     the same as textbooks do it, for comparison
 //	locality pass N         the whole pass with lines, objects and fields
 //	locality caches N       three levels and two TLBs
@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/locality/layout"
@@ -44,30 +45,15 @@ func do(args []string) error {
 	}
 	n, err := strconv.Atoi(args[1])
 	if err != nil {
-		return err
+		return recorded(args[0], args[1])
 	}
 	m, _ := platform.Preset("classic")
+	if add, end := inOnePass(args[0], table()); add != nil {
+		each(n, add)
+		end()
+		return nil
+	}
 	switch args[0] {
-	case "generate":
-		each(n, func([]refs.Ref) {})
-	case "distances":
-		s := reuse.NewStack()
-		each(n, func(batch []refs.Ref) {
-			for i := range batch {
-				s.Access(batch[i].Addr / 64)
-			}
-		})
-	case "textbook":
-		b := newTextbook()
-		each(n, func(batch []refs.Ref) {
-			for i := range batch {
-				b.access(batch[i].Addr / 64)
-			}
-		})
-	case "pass":
-		p := reuse.NewPass(reuse.Options{Cache: m.Levels[0].Geometry(), Member: table().Member})
-		each(n, p.Add)
-		p.Result()
 	case "caches":
 		c := replay.NewCaches(m)
 		each(n, func(batch []refs.Ref) {
@@ -88,6 +74,53 @@ func do(args []string) error {
 		return fmt.Errorf("unknown work %q", args[0])
 	}
 	return nil
+}
+
+// inOnePass is what a kind of work does with a batch of references, and at the
+// end; nil if it is none of those that also take recorded ones.
+func inOnePass(work string, t *layout.Table) (add func([]refs.Ref), end func()) {
+	end = func() {}
+	switch work {
+	case "generate":
+		add = func([]refs.Ref) {}
+	case "distances":
+		s := reuse.NewStack()
+		add = func(batch []refs.Ref) {
+			for i := range batch {
+				s.Access(batch[i].Addr / 64)
+			}
+		}
+	case "textbook":
+		b := newTextbook()
+		add = func(batch []refs.Ref) {
+			for i := range batch {
+				b.access(batch[i].Addr / 64)
+			}
+		}
+	case "pass":
+		m, _ := platform.Preset("classic")
+		p := reuse.NewPass(reuse.Options{Cache: m.Levels[0].Geometry(), Member: t.Member})
+		add, end = p.Add, func() { p.Result() }
+	}
+	return add, end
+}
+
+// recorded does a kind of work on the references of a run.
+func recorded(work, path string) error {
+	set, err := refset.Open(context.Background(), path, refset.Options{})
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	add, end := inOnePass(work, set.Table)
+	if add == nil {
+		return fmt.Errorf("%s takes a number of references, not a run", work)
+	}
+	defer end()
+	return set.Each(context.Background(), func(batch []refs.Ref) error {
+		add(batch)
+		return nil
+	})
 }
 
 const (
