@@ -254,8 +254,26 @@ func (s *Set) Each(ctx context.Context, visit func([]refs.Ref) error) error {
 	return err
 }
 
-// keep filters a batch in place.
+// keep filters a batch in place, and adds the places that the program knows.
 func (s *Set) keep(batch []refs.Ref) []refs.Ref {
+	kept := batch
+	if s.loops != nil || s.opt.From > 0 || s.opt.To > 0 || s.opt.Thread != nil || s.rows != nil {
+		kept = s.filter(batch)
+	} else {
+		s.Records += uint64(len(batch))
+	}
+	if s.lines == nil {
+		return kept
+	}
+	for i := range kept {
+		if r := &kept[i]; r.Place == 0 && r.PC != 0 {
+			r.Place = s.place(r.PC)
+		}
+	}
+	return kept
+}
+
+func (s *Set) filter(batch []refs.Ref) []refs.Ref {
 	if s.loops != nil {
 		s.loops.begin()
 	}
@@ -267,13 +285,9 @@ func (s *Set) keep(batch []refs.Ref) []refs.Ref {
 		if s.loops != nil {
 			s.loops.keep(chosen)
 		}
-		if !chosen {
-			continue
+		if chosen {
+			kept = append(kept, *r)
 		}
-		if r.Place == 0 && s.lines != nil && r.PC != 0 {
-			r.Place = s.place(r.PC)
-		}
-		kept = append(kept, *r)
 	}
 	return kept
 }

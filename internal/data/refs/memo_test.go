@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A memo numbers keys as a map does, whatever pushes what out of the recent
-// ones.
+// A memo numbers keys as a map does, however often it grows.
 func TestMemo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	m, want := NewMemo(), map[Key]uint32{}

@@ -239,10 +239,10 @@ type Reader struct {
 	symbol, offset, enters             *table.Column
 	short                              []string
 	places                             map[refs.Place]uint32
-	codes                              *refs.Memo           // rows to places
-	objects                            map[[2]uint64]uint32 // code and start
-	lastObject                         [2]uint64
-	lastNumber                         uint32
+	codes, objects                     *refs.Memo // rows to places, names and starts to objects
+	lastPlace, lastObject              refs.Key   // zero has number 0: it is unknown
+	lastID, lastNumber                 uint32
+	at                                 stretchOf
 }
 
 // releaseEvery is how many rows are read between two times that the memory of
@@ -251,7 +251,7 @@ const releaseEvery = 1 << 19
 
 // NewReader reads the references of a table that New made.
 func NewReader(t *table.Table) (*Reader, error) {
-	r := &Reader{rows: t.Rows(), table: t, about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: map[[2]uint64]uint32{}}
+	r := &Reader{rows: t.Rows(), table: t, about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: refs.NewMemo()}
 	for _, c := range []struct {
 		name string
 		at   **table.Column
@@ -320,30 +320,13 @@ func (r *Reader) About() *refs.About { return &r.about }
 
 // Read implements refs.Source.
 func (r *Reader) Read(dst []refs.Ref) (int, error) {
-	addrs, codes := r.addr.Data.([]uint64), r.op.Data.([]uint32)
 	n := min(len(dst), r.rows-r.next)
-	var ips []uint64
-	if r.ip != nil {
-		ips = r.ip.Data.([]uint64)
+	for dst = dst[:n]; len(dst) > 0; {
+		rows := dst[:min(len(dst), stretch)]
+		r.readStretch(rows)
+		r.next += len(rows)
+		dst = dst[len(rows):]
 	}
-	for k := range dst[:n] {
-		i := r.next + k
-		ref := refs.Ref{Addr: addrs[i], Op: r.ops[codes[i]], Place: r.place(i), Object: r.object(i, addrs[i])}
-		if ips != nil {
-			ref.PC = ips[i]
-		}
-		if r.tid != nil {
-			ref.Thread = uint32(r.tid.Float(i))
-		}
-		if r.width != nil && r.width.Has(i) {
-			ref.Size = uint32(r.width.Float(i))
-		}
-		if r.enters != nil {
-			ref.Enters = r.enters.Data.([]uint8)[i] != 0
-		}
-		dst[k] = ref
-	}
-	r.next += n
 	if r.read += n; r.read >= releaseEvery {
 		r.table.Release()
 		r.read = 0
@@ -354,43 +337,125 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 	return n, nil
 }
 
-func (r *Reader) object(i int, addr uint64) uint32 {
-	if r.symbol == nil || r.offset == nil || !r.symbol.Has(i) || !r.offset.Has(i) {
-		return 0
+// stretch is how many rows are read at once, column by column: what is taken from
+// the columns stays in the nearest cache.
+const stretch = 256
+
+// numbers are the values of a column in a stretch: 0 where there is none.
+type numbers [stretch]int64
+
+// stretchOf is a stretch of every column of numbers or codes.
+type stretchOf struct {
+	tid, width, function, file, line, symbol, offset numbers
+}
+
+// readStretch reads the next rows.
+func (r *Reader) readStretch(dst []refs.Ref) {
+	s := &r.at
+	s.tid.read(r.tid, r.next, len(dst), 0)
+	s.width.read(r.width, r.next, len(dst), 0)
+	s.function.read(r.function, r.next, len(dst), 1)
+	s.file.read(r.file, r.next, len(dst), 1)
+	s.line.read(r.ln, r.next, len(dst), 0)
+	addrs, codes := r.addr.Data.([]uint64)[r.next:], r.op.Data.([]uint32)[r.next:]
+	for k := range dst {
+		dst[k] = refs.Ref{Addr: addrs[k], Op: r.ops[codes[k]], Thread: uint32(s.tid[k]), Size: uint32(s.width[k]), Place: r.place(k)}
 	}
-	// Codes in place of names: a trace has millions of references.
-	key := [2]uint64{uint64(r.symbol.Data.([]uint32)[i]), addr - uint64(r.offset.Float(i))}
-	if r.lastNumber > 0 && key == r.lastObject {
-		return r.lastNumber
+	if r.ip != nil {
+		ips := r.ip.Data.([]uint64)[r.next:]
+		for k := range dst {
+			dst[k].PC = ips[k]
+		}
 	}
-	id, ok := r.objects[key]
+	if r.enters != nil {
+		enters := r.enters.Data.([]uint8)[r.next:]
+		for k := range dst {
+			dst[k].Enters = enters[k] != 0
+		}
+	}
+	r.readObjects(dst)
+}
+
+// read takes n values of a column from a row on, and adds something to those that
+// there are. A column that the table lacks leaves zeros.
+func (to *numbers) read(c *table.Column, from, n int, plus int64) {
+	if c == nil {
+		return
+	}
+	switch d := c.Data.(type) {
+	case []int32:
+		for k, v := range d[from : from+n] {
+			to[k] = int64(v) + plus
+		}
+	case []int64:
+		for k, v := range d[from : from+n] {
+			to[k] = v + plus
+		}
+	case []uint32:
+		for k, v := range d[from : from+n] {
+			to[k] = int64(v) + plus
+		}
+	default:
+		for k := range n {
+			to[k] = int64(c.Float(from+k)) + plus
+		}
+	}
+	if c.Valid == nil {
+		return
+	}
+	for k := range n {
+		if !c.Valid.Get(from + k) {
+			to[k] = 0
+		}
+	}
+}
+
+// readObjects numbers the objects of the next rows.
+func (r *Reader) readObjects(dst []refs.Ref) {
+	if r.symbol == nil || r.offset == nil {
+		return
+	}
+	s := &r.at
+	s.symbol.read(r.symbol, r.next, len(dst), 1)
+	s.offset.read(r.offset, r.next, len(dst), 0)
+	for k := range dst {
+		// Codes in place of names: a trace has millions of references.
+		if s.symbol[k] == 0 || !r.offset.Has(r.next+k) {
+			continue
+		}
+		key := refs.Key{uint64(s.symbol[k]), dst[k].Addr - uint64(s.offset[k])}
+		if key != r.lastObject {
+			r.lastObject, r.lastNumber = key, r.object(key)
+		}
+		dst[k].Object = r.lastNumber
+	}
+}
+
+// object numbers an object by the code of its name, plus one, and its start.
+func (r *Reader) object(key refs.Key) uint32 {
+	id, ok := r.objects.Get(key)
 	if !ok && len(r.about.Objects) < refs.MaxObjects {
 		id = uint32(len(r.about.Objects))
-		r.objects[key] = id
-		r.about.Objects = append(r.about.Objects, refs.Object{Name: r.symbol.Text(i), Start: key[1]})
+		r.objects.Put(key, id)
+		r.about.Objects = append(r.about.Objects, refs.Object{Name: r.symbol.Dict[key[0]-1], Start: key[1]})
 	}
-	r.lastObject, r.lastNumber = key, id
 	return id
 }
 
-// place numbers the source position of a row: by its codes first, which tell
-// positions apart as their names do.
-func (r *Reader) place(i int) uint32 {
-	key := refs.Key{}
-	if r.function != nil && r.function.Has(i) {
-		key[0] = uint64(r.function.Data.([]uint32)[i]) + 1
-	}
-	if r.file != nil && r.file.Has(i) {
-		key[0] |= (uint64(r.file.Data.([]uint32)[i]) + 1) << 32
-	}
-	if r.ln != nil && r.ln.Has(i) {
-		key[1] = uint64(r.ln.Float(i))
+// place numbers the source position of a row of the stretch: by its codes first,
+// which tell positions apart as their names do.
+func (r *Reader) place(k int) uint32 {
+	s := &r.at
+	key := refs.Key{uint64(s.function[k]) | uint64(s.file[k])<<32, uint64(s.line[k])}
+	if key == r.lastPlace {
+		return r.lastID
 	}
 	id, ok := r.codes.Get(key)
 	if !ok {
-		id = r.named(i)
+		id = r.named(r.next + k)
 		r.codes.Put(key, id)
 	}
+	r.lastPlace, r.lastID = key, id
 	return id
 }
 

@@ -1,6 +1,8 @@
 package reftable
 
 import (
+	"io"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +43,47 @@ func TestRoundTrip(t *testing.T) {
 	}
 	if r.About().Has != full {
 		t.Errorf("has %b", r.About().Has)
+	}
+}
+
+// TestBatches holds that every row is read as it was written, whatever it lacks and
+// wherever a batch ends.
+func TestBatches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	places := []refs.Place{{}, {Function: "f"}, {Function: "f", File: "a.c", Line: 3}, {File: "b.c", Line: 3}}
+	objects := []refs.Object{{}, {Name: "a", Start: 100}, {Name: "a", Start: 50}, {Name: "b", Start: 100}}
+	all := make([]refs.Ref, 3*stretch+5)
+	for i := range all {
+		all[i] = refs.Ref{Addr: 1000 + rng.Uint64N(9), PC: rng.Uint64N(9), Size: uint32(rng.Uint64N(3)), Thread: uint32(rng.Uint64N(2)), Op: refs.Op(rng.IntN(3)),
+			Place: uint32(rng.IntN(len(places))), Object: uint32(rng.IntN(len(objects))), Enters: rng.IntN(2) == 0}
+	}
+	tab, err := New(all, places, objects, refs.HasPC|refs.HasSize|refs.HasThread|refs.HasPlace|refs.HasObject|refs.HasFlow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, batch := range []int{1, stretch - 1, stretch, stretch + 1, len(all)} {
+		r, err := NewReader(tab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for from := 0; from < len(all); {
+			got := make([]refs.Ref, batch)
+			n, err := r.Read(got)
+			if err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
+			for k, g := range got[:n] {
+				want := all[from+k]
+				place, object := r.About().Places[g.Place], r.About().Objects[g.Object]
+				if place != places[want.Place] || object != objects[want.Object] {
+					t.Fatalf("row %d in batches of %d: place %v, object %v, want %v, %v", from+k, batch, place, object, places[want.Place], objects[want.Object])
+				}
+				if g.Place, g.Object = want.Place, want.Object; g != want {
+					t.Fatalf("row %d in batches of %d: %+v, want %+v", from+k, batch, g, want)
+				}
+			}
+			from += n
+		}
 	}
 }
 
