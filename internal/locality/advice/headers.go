@@ -167,6 +167,21 @@ func (f *finder) naming(n *replay.Nest) loopNaming {
 	return out
 }
 
+// rests says what the names of the loops of a nest rest on.
+func (l loopNaming) rests(n *replay.Nest) string {
+	var names, turns []string
+	for i, trips := range n.Trips {
+		if l.headers == nil || !l.headers[i].outside {
+			names, turns = append(names, l.name(i)), append(turns, fmt.Sprint(trips))
+		}
+	}
+	called, counted := strings.Join(names, ", "), strings.Join(turns, ", ")
+	if l.headers == nil {
+		return fmt.Sprintf("%s stand for the loops of %s turns that the addresses show, outermost first: which loops of the source they are is not known", called, counted)
+	}
+	return fmt.Sprintf("%s are the loops of the source at %s: as the recorded control flow counts, they turn %s times as the addresses do", called, l.place, counted)
+}
+
 func (l loopNaming) name(i int) string { return l.names[i%len(l.names)] }
 
 // order writes an order of loops by their names; those outside the function stay

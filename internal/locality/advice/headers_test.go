@@ -90,6 +90,10 @@ func TestLoopsHaveTheirNames(t *testing.T) {
 		if code := named.code(n, swapped); strings.Contains(code, "placeholders") != (tt.order == "j i") {
 			t.Errorf("%s:\n%s", tt.name, code)
 		}
+		if rests := named.rests(n); strings.HasPrefix(rests, "i, j stand for the loops of 6, 20 turns") != (tt.order == "j i") ||
+			strings.HasPrefix(rests, "y, x are the loops of the source") != (tt.order == "x y") {
+			t.Errorf("%s: %s", tt.name, rests)
+		}
 	}
 	// The loop that calls the function of both stays where it is, and is not printed.
 	f, n := nestOf(y, x)
@@ -97,6 +101,9 @@ func TestLoopsHaveTheirNames(t *testing.T) {
 	named, swapped := f.naming(n), []replay.Loop{{Of: 0}, {Of: 2}, {Of: 1}}
 	if got := named.order(swapped); got != "x y" {
 		t.Errorf("below a call: order %q", got)
+	}
+	if rests := named.rests(n); !strings.HasPrefix(rests, "y, x are") || !strings.Contains(rests, "turn 6, 20 times") {
+		t.Errorf("below a call: %s", rests)
 	}
 	want := "// now\nfor (int y = 1; y < 7; y++)\n\tfor (int x = 2; x <= 21; ++x)\n// then\nfor (int x = 2; x <= 21; ++x)\n\tfor (int y = 1; y < 7; y++)\n"
 	if code := named.code(n, swapped); code != want {

@@ -289,7 +289,7 @@ var letters = loopNaming{names: loopLetters}
 // tryOrder replays one order; nil if it gains too little.
 func (f *finder) tryOrder(n *replay.Nest, c loopOrder, named loopNaming, order []uint32, legal bool) (*Advice, error) {
 	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: named.code(n, c.loops), Place: named.place, At: named.where, Lines: f.linesOf(n),
-		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
+		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes", named.rests(n)}}
 	if !legal {
 		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"
 		a.Assumes = append(a.Assumes, "sums may be reassociated")
