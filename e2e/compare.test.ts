@@ -328,6 +328,160 @@ describe('a file to compare with', () => {
   });
 });
 
+/** One run of a program whose function solve got slower, on a machine that is not the same every time. */
+function runOf(side: 'a' | 'b', i: number): string {
+  let seed = 7 * i + (side === 'a' ? 1 : 2);
+  const random = (n: number): number => (seed = (48271 * seed) % 2147483647) % n;
+  const main = 4000 + 10 * i; // the system gives threads other numbers in every run
+  const rows = Array.from({ length: 600 }, (_, k) => {
+    const name = ['solve', 'pack', 'copy'][k % 3]!;
+    const slower = side === 'b' && name === 'solve' ? 1.5 : 1;
+    const cycles = Math.round((1 + 0.05 * i) * slower * (20 + random(100)));
+    return `${k},${k % 2},${main + (k % 2)},${cycles},${name},L${1 + (k % 2)}`;
+  });
+  return ['time,cpu,tid,latency,function,level', ...rows].join('\n') + '\n';
+}
+
+describe('several runs a side', () => {
+  let page: Page;
+  const folder = mkdtempSync(join(tmpdir(), 'isobath-several-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const files = (side: 'a' | 'b'): readonly string[] =>
+    [0, 1, 2].map((i) => {
+      const path = join(folder, `${side}${i}.csv`);
+      writeFileSync(path, runOf(side, i));
+      return path;
+    });
+  const status = () => page.getByRole('status', { name: 'Samples selected' });
+  const both = (): readonly string[] => [...files('a'), '--', ...files('b')];
+  show(
+    {
+      serve: () => ['open', ...both()],
+      ready: (p) => p.getByRole('radio', { name: 'Difference' }).waitFor(),
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  interface Row {
+    readonly key: Readonly<Record<string, string>>;
+    readonly a: { readonly cost: number; readonly mean: number };
+    readonly b: { readonly cost: number; readonly mean: number };
+    readonly low: number;
+    readonly high: number;
+    readonly verdict: string;
+  }
+  interface Diff {
+    readonly whole: Row;
+    readonly groups: readonly Row[];
+    readonly a: { readonly costs: readonly number[] };
+    readonly b: { readonly costs: readonly number[] };
+  }
+  const diff = (...flags: string[]): Diff =>
+    JSON.parse(isobath('diff', '--by', 'function', '--json', ...flags, ...both())) as Diff;
+
+  /** What a table says of a row, as numbers: A, B, change, low, high; and its verdict. */
+  async function said(view: string, name: string): Promise<readonly [readonly number[], string]> {
+    const dialog = await openTable(page, view);
+    const all = await dialog
+      .locator('tbody tr')
+      .evaluateAll((trs) =>
+        trs.map((tr) => [...tr.querySelectorAll('td, th')].map((c) => c.textContent?.trim() ?? '')),
+      );
+    await closeTable(page);
+    const row = all.find((r) => r[0] === name) ?? [];
+    return [row.slice(1, 6).map(Number), row[6] ?? ''];
+  }
+  const want = (r: Row, of: 'cost' | 'mean'): readonly number[] => {
+    const [a, b] = [r.a[of], r.b[of]];
+    return [a, b, b - a, a * (r.low - 1), a * (r.high - 1)];
+  };
+  const near = (got: readonly number[], of: readonly number[]): void =>
+    of.forEach((v, k) => expect(got[k]! / v, `${got.join(' ')} for ${of.join(' ')}`).toBeCloseTo(1, 6));
+
+  it('have the mean of each side, with the interval of its runs and each run by itself', async () => {
+    const { whole, a } = diff();
+    const reach = (50 * (whole.high - whole.low)).toFixed(1);
+    await status().filter({ hasText: 'A 1 800 · B 1 800 samples of 3 runs each' }).waitFor();
+    await status()
+      .filter({ hasText: `a run ${(whole.a.cost / 1000).toFixed(1)} k → ` })
+      .waitFor();
+    const change = (100 * (whole.b.cost / whole.a.cost - 1)).toFixed(1);
+    expect(whole.verdict).toBe('more');
+    await status()
+      .filter({ hasText: `▲ +${change} %` })
+      .waitFor();
+    await status()
+      .filter({ hasText: `± ${reach} · 3 runs a side` })
+      .waitFor();
+    const tip = (await status().getAttribute('title'))!;
+    a.costs.forEach((cost, i) => expect(tip).toContain(`A a${i}.csv: ${(cost / 1000).toFixed(1)} k`));
+  });
+
+  it('change by function as diff has it', async () => {
+    for (const row of diff().groups) {
+      const [numbers, verdict] = await said('Changes', row.key['function']!);
+      near(numbers, want(row, 'cost'));
+      expect(verdict).toBe(row.verdict);
+    }
+  });
+
+  it('have statistics of a run, with the intervals that diff has', async () => {
+    await expect.poll(async () => (await said('Statistics', 'cycles a run'))[1]).toBe('more');
+    near((await said('Statistics', 'cycles a run'))[0], want(diff().whole, 'cost'));
+    const { whole } = diff('--metric', 'mean');
+    const [numbers, verdict] = await said('Statistics', 'mean');
+    near(numbers, want(whole, 'mean'));
+    expect(verdict).toBe(whole.verdict);
+    expect((await said('Statistics', 'samples a run'))[0].slice(0, 3)).toEqual([600, 600, 0]);
+    expect((await said('Statistics', 'p50'))[1]).toBe('not tested');
+    // What levels served is of a run too: together it is what a run costs.
+    const served: number[] = [];
+    for (const l of ['L1', 'L2']) served.push((await said('Statistics', `served by ${l}`))[0][0]!);
+    expect(served[0]! + served[1]!).toBeCloseTo(diff().whole.a.cost, 6);
+  });
+
+  it('keep a selection from side to side and in a link, and one run is a selection as any', async () => {
+    const where = async (s: string): Promise<void> => {
+      await page.evaluate((t) => {
+        const to = new URLSearchParams(location.hash.slice(1));
+        to.set('s', t);
+        location.hash = to.toString();
+      }, s);
+    };
+    await where('function = solve');
+    const selected = () => status().filter({ hasText: /A 600 of 1.800 · B 600 of 1.800/ });
+    await selected().waitFor();
+    for (const side of 'ABD') {
+      await page.keyboard.press(`Shift+${side}`);
+      await quiet(page);
+      await selected().waitFor();
+    }
+    await page.keyboard.press('Shift+B');
+    await page.reload();
+    await selected().waitFor();
+    const link = await linkOf(page);
+    expect([link.get('s'), link.get('cmp')]).toEqual(['function = solve', 'b']);
+    await page.keyboard.press('Shift+D');
+    const solve = diff().groups.find((g) => g.key['function'] === 'solve')!;
+    await status()
+      .filter({
+        hasText: `a run ${(solve.a.cost / 1000).toFixed(1)} k → ${(solve.b.cost / 1000).toFixed(1)} k`,
+      })
+      .waitFor();
+    // One run of each side: they cost what they cost, and no other says how runs differ.
+    await where('run = a1.csv | run = b1.csv');
+    const k = (costs: readonly number[]): string => `${(costs[1]! / 1000).toFixed(1)} k`;
+    const { a, b } = diff();
+    await status()
+      .filter({ hasText: `a run ${k(a.costs)} → ${k(b.costs)}` })
+      .waitFor();
+    await status().filter({ hasText: 'one run a side' }).waitFor();
+    expect((await said('Statistics', 'samples'))[0].slice(0, 3)).toEqual([600, 600, 0]);
+  });
+});
+
 describe('call stacks of two runs', () => {
   let page: Page;
   const folder = mkdtempSync(join(tmpdir(), 'isobath-stacks-'));

@@ -63,7 +63,9 @@ async function serve([program, ...before]: readonly string[], args: readonly str
   const config = mkdtempSync(join(tmpdir(), 'isobath-e2e-config-'));
   const port = args.includes('--port') || args.includes('--socket') ? [] : ['--port', '0'];
   const flags = args[0] === 'serve' ? port : ['--no-browser', ...port];
-  const child = spawn(program!, [...before, ...args, ...flags], {
+  const files = args.indexOf('--'); // what follows is no flag
+  const told = files < 0 ? [...args, ...flags] : args.toSpliced(files, 0, ...flags);
+  const child = spawn(program!, [...before, ...told], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_CONFIG_HOME: config, SSH_CONNECTION: '' },
   });

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ B --compare A' does the same with all options of that verb.`,
 		Example: `  isobath diff before.isobath after.isobath
   isobath diff before.isobath after.isobath --by level --where 'function = sweep' --json
   isobath ab --record trial -- ./old -- ./new && isobath diff trial --fail-above 5%
-  isobath diff a1.isobath a2.isobath -- b1.isobath b2.isobath --by function
+  isobath diff --by function a1.isobath a2.isobath -- b1.isobath b2.isobath
   isobath diff trial --fail-above line:10%,function:5% --junit out.xml --sarif out.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, b, err := f.sides(args, cmd.ArgsLenAtDash())
@@ -118,6 +119,9 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 
 // sides finds the runs of both sides.
 func (f *diffFlags) sides(args []string, dash int) (a, b []string, err error) {
+	if err := noFlagsBehind(args, dash); err != nil {
+		return nil, nil, err
+	}
 	switch {
 	case dash > 0 && dash < len(args):
 		a, err = sides.Expand(args[:dash])
@@ -137,6 +141,16 @@ func (f *diffFlags) sides(args []string, dash int) (a, b []string, err error) {
 		return nil, nil, usagef("diff takes two files, A and B, a folder of pairs, or A... -- B...; see 'isobath help diff'")
 	}
 	return a, b, err
+}
+
+// noFlagsBehind refuses flags among the runs of B: behind -- everything is a file.
+func noFlagsBehind(args []string, dash int) error {
+	for _, arg := range args[max(dash, 0):] {
+		if _, err := os.Lstat(arg); dash >= 0 && len(arg) > 1 && arg[0] == '-' && err != nil {
+			return usagef("%s stands behind --, where the runs of B are: flags come before the runs of A; a file of that name is ./%s", arg, arg)
+		}
+	}
+	return nil
 }
 
 // run compares samples and prints them in the forms asked for.

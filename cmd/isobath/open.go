@@ -64,6 +64,9 @@ from how its runs differ, and the column 'run' says of which run a sample is.
 
 // serveSides shows several runs of A beside as many of B.
 func (f *serveFlags) serveSides(cmd *cobra.Command, files []string, dash int) error {
+	if err := noFlagsBehind(files, dash); err != nil {
+		return err
+	}
 	a, errA := sides.Expand(files[:dash])
 	b, errB := sides.Expand(files[dash:])
 	switch {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,6 +66,7 @@ func TestSides(t *testing.T) {
 			apart[i] = append(apart[i], sides.Run(filepath.Base(path), set, nil))
 		}
 	}
+	costs := map[string]float64{}
 	for _, by := range []string{"function", "symbol", "tid"} {
 		want, err := compare.Runs(t.Context(), apart[0], apart[1], compare.Options{Questions: []compare.Question{{By: []string{by}, Metric: compare.Cost}}})
 		if err != nil {
@@ -90,6 +92,9 @@ func TestSides(t *testing.T) {
 				t.Errorf("by %s: %+v, want %+v", by, r.got, r.want)
 			}
 		}
+		for _, c := range slices.Concat(got.RunsA, got.RunsB) {
+			costs[c.Name] = c.Cost
+		}
 		for i, c := range got.RunsB {
 			if c.Name != filepath.Base(paths[1][i]) || c.Cost != want.B.Costs[i] {
 				t.Errorf("run %d of B is %+v, want %v", i, c, want.B.Costs[i])
@@ -98,6 +103,27 @@ func TestSides(t *testing.T) {
 		if len(got.RunsA) != 3 || len(got.RunsB) != 3 {
 			t.Errorf("%d and %d runs have a cost of their own", len(got.RunsA), len(got.RunsB))
 		}
+	}
+	// A selection that names runs is about these: one of either side is one run a side.
+	for _, tt := range []struct {
+		where  string
+		a, b   int
+		design compare.Design
+	}{
+		{"run = a1.csv | run = b2.csv", 1, 1, compare.One},
+		{"run in (a0.csv, a1.csv, b0.csv, b2.csv) & function = solve", 2, 2, compare.Sides},
+		{"!(run = a1.csv) & latency > 30", 2, 3, compare.Sides},
+		{"run ~ nothing", 3, 3, compare.Sides},
+		{"run = a1.csv | function = solve", 3, 3, compare.Sides},
+	} {
+		got := get[memory.Compared](t, do(s, "POST", base+"/compare", `{"by":["function"],"where":`+strconv.Quote(tt.where)+`}`), http.StatusOK)
+		if a, b := max(len(got.RunsA), 1), max(len(got.RunsB), 1); a != tt.a || b != tt.b || got.Design != string(tt.design) {
+			t.Errorf("%s: %d runs against %d, %s", tt.where, a, b, got.Design)
+		}
+	}
+	two := get[memory.Compared](t, do(s, "POST", base+"/compare", `{"by":["function"],"where":"run = a1.csv | run = b2.csv"}`), http.StatusOK)
+	if two.Whole.A.Cost != costs["a1.csv"] || two.Whole.B.Cost != costs["b2.csv"] || two.Whole.A.Cost == 0 {
+		t.Errorf("%+v", two.Whole)
 	}
 	found := get[memory.WhatChanged](t, do(s, "POST", base+"/changes", `{}`), http.StatusOK)
 	if !strings.Contains(found.Sentence, "3 runs against 3") || len(found.Changes) == 0 || !found.Changes[0].Sure {

@@ -212,9 +212,10 @@ func otherModels(a, b string) string {
 	if a == b {
 		return ""
 	}
-	const unnamed = "a machine without a name"
-	return fmt.Sprintf("levels are modelled for %s in A and for %s in B: a difference would be the machines'", cmp.Or(a, unnamed), cmp.Or(b, unnamed))
+	return fmt.Sprintf("levels are modelled for %s in A and for %s in B: a difference would be the machines'", cmp.Or(a, unnamedMachine), cmp.Or(b, unnamedMachine))
 }
+
+const unnamedMachine = "a machine without a name"
 
 func models(runs []Run) string {
 	var out []string
@@ -337,12 +338,7 @@ func described(runs []Run) string {
 
 // rates looks at how samples were chosen.
 func (f *fitting) rates(all []Run, opt *Options) error {
-	modes := distinct(all, func(r *Run) string {
-		if r.Manifest.Recording == nil {
-			return ""
-		}
-		return r.Manifest.Recording.Mode
-	})
+	modes := distinct(all, modeOf)
 	if len(modes) > 1 {
 		for _, q := range opt.Questions {
 			if q.Metric != Mean && !q.Metric.ofRun() {
@@ -351,16 +347,7 @@ func (f *fitting) rates(all []Run, opt *Options) error {
 		}
 		f.say("sampled by %s: each chose other accesses", strings.Join(modes, " and "))
 	}
-	known, periods := 0, distinct(all, func(r *Run) string {
-		switch p := period(r); {
-		case p == 0:
-			return ""
-		case r.Manifest.Recording.Mode == "timer":
-			return Duration(p / 1e9)
-		default:
-			return term.Thousands(int64(p)) + " events"
-		}
-	})
+	known, periods := 0, distinct(all, periodText)
 	for i := range all {
 		if period(&all[i]) > 0 {
 			known++
@@ -387,6 +374,34 @@ func period(r *Run) float64 {
 	return float64(r.Manifest.Recording.Period)
 }
 
+// periodText is the period for people; empty if it is not known.
+func periodText(r *Run) string {
+	switch p := period(r); {
+	case p == 0:
+		return ""
+	case modeOf(r) == "timer":
+		return Duration(p / 1e9)
+	default:
+		return term.Thousands(int64(p)) + " events"
+	}
+}
+
+// modeOf is how samples were chosen; empty if that is not known.
+func modeOf(r *Run) string {
+	if r.Manifest.Recording == nil {
+		return ""
+	}
+	return r.Manifest.Recording.Mode
+}
+
+// threshold is the latency from which on loads were sampled.
+func threshold(r *Run) int {
+	if r.Manifest.Recording == nil {
+		return 0
+	}
+	return r.Manifest.Recording.Threshold
+}
+
 func distinct(runs []Run, of func(*Run) string) []string {
 	var out []string
 	for i := range runs {
@@ -400,11 +415,8 @@ func distinct(runs []Run, of func(*Run) string) []string {
 // thresholds applies the larger of two thresholds of latency to both sides.
 func (f *fitting) thresholds(all []Run) {
 	low, high := math.MaxInt, 0
-	for _, r := range all {
-		t := 0
-		if r.Manifest.Recording != nil {
-			t = r.Manifest.Recording.Threshold
-		}
+	for i := range all {
+		t := threshold(&all[i])
 		low, high = min(low, t), max(high, t)
 	}
 	if low == high || f.column != samples.Latency {

@@ -193,6 +193,9 @@ func Merge(ctx context.Context, runs []Run) (*table.Table, error) {
 	tables := make([]*table.Table, len(runs))
 	var names []string
 	for i := range runs {
+		if why := otherwiseMade(&runs[0], &runs[i]); why != "" {
+			return nil, fmt.Errorf("%s and %s are no runs of one side: %s; 'isobath diff' compares them run by run", runs[0].Name, runs[i].Name, why)
+		}
 		names = append(names, runs[i].Name)
 	}
 	for i := range runs {
@@ -222,6 +225,31 @@ func Merge(ctx context.Context, runs []Run) (*table.Table, error) {
 		}
 	}
 	return table.Concat(samples.Table, tables)
+}
+
+// otherwiseMade says why samples of two runs are not shown together: in one picture
+// that which was sampled more often would hide the other, and samples of another machine
+// would stand on this one. Empty if they are.
+func otherwiseMade(a, b *Run) string {
+	two := []Run{*a, *b}
+	if modes := distinct(two, modeOf); len(modes) > 1 {
+		return "sampled by " + strings.Join(modes, " and ")
+	}
+	if period(a) != period(b) {
+		return fmt.Sprintf("sampled every %s and %s", cmp.Or(periodText(a), unknown), cmp.Or(periodText(b), unknown))
+	}
+	if of := [2]int{threshold(a), threshold(b)}; of[0] != of[1] {
+		return fmt.Sprintf("loads were sampled from %d cycles on and from %d", of[0], of[1])
+	}
+	if a.Topology != nil && b.Topology != nil {
+		if why := otherMachines(a.Topology.Summary(), b.Topology.Summary()); why != "" {
+			return why
+		}
+	}
+	if of := [2]string{models(two[:1]), models(two[1:])}; of[0] != of[1] {
+		return fmt.Sprintf("levels are modelled for %s and for %s", cmp.Or(of[0], unnamedMachine), cmp.Or(of[1], unnamedMachine))
+	}
+	return ""
 }
 
 // OfRun selects the rows of one run of a side.
@@ -384,4 +412,66 @@ func placesInB(al *align.Alignment, file, line *table.Column) (f, l *table.Colum
 // Of selects the rows of one side.
 func Of(side string) query.Expr {
 	return query.Compare{Column: SideColumn, Op: "=", Value: query.TextValue(side)}
+}
+
+// Chosen are the runs of a side that a selection is about: all of them, unless it names
+// some. One that it leaves out is no run in which the rest of it costs nothing.
+func Chosen(ctx context.Context, runs []Run) ([]Run, error) {
+	var out []Run
+	for _, r := range runs {
+		named := aboutRuns(r.Where)
+		if named == nil {
+			return runs, nil
+		}
+		rows, err := r.Engine.Select(ctx, query.Both(r.Filter, named))
+		if err != nil {
+			return nil, err
+		}
+		if rows.Count() > 0 {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return runs, nil
+	}
+	return out, nil
+}
+
+// aboutRuns is the part of a selection that speaks of runs of a side alone; nil if
+// there is none.
+func aboutRuns(e query.Expr) query.Expr {
+	all, isAnd := e.(query.And)
+	switch {
+	case isAnd:
+		var part query.Expr
+		for _, term := range all.Terms {
+			part = query.Both(part, aboutRuns(term))
+		}
+		return part
+	case e != nil && onlyOf(e, runColumn):
+		return e
+	}
+	return nil
+}
+
+// onlyOf says that nothing but one column decides an expression.
+func onlyOf(e query.Expr, column string) bool {
+	each := func(terms []query.Expr) bool {
+		return !slices.ContainsFunc(terms, func(t query.Expr) bool { return !onlyOf(t, column) })
+	}
+	switch e := e.(type) {
+	case query.Compare:
+		return e.Column == column
+	case query.In:
+		return e.Column == column
+	case query.Match:
+		return e.Column == column
+	case query.And:
+		return each(e.Terms)
+	case query.Or:
+		return each(e.Terms)
+	case query.Not:
+		return onlyOf(e.Term, column)
+	}
+	return false
 }

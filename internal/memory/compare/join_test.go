@@ -223,3 +223,52 @@ func TestJoinOfMachines(t *testing.T) {
 		t.Errorf("one machine: %v, %+v", err, j)
 	}
 }
+
+// TestMerge shows the runs of a side together only if they were made alike: each has
+// its own name in the column run, and what differs is said.
+func TestMerge(t *testing.T) {
+	named := func(name string, edit func(*Run)) Run {
+		r := plain(t, edit)
+		r.Name = name
+		return r
+	}
+	a := named("a", nil)
+	for _, tt := range []struct {
+		name string
+		edit func(*Run)
+		want string // empty: they are shown together
+	}{
+		{"alike", nil, ""},
+		{"another unit", func(r *Run) { edited(t, r, "latency", func(c *table.Column) { c.Unit = "ns" }) }, "latency is a number in cycles, measured, and a number in ns, measured"},
+		{"modelled", func(r *Run) {
+			edited(t, r, "latency", func(c *table.Column) { c.Provenance = table.Modelled })
+		}, "and a number in cycles, modelled"},
+		{"another rate", func(r *Run) { r.Manifest.Recording.Period *= 4 }, "sampled every 500 µs and 2 ms"},
+		{"no known rate", func(r *Run) { r.Manifest.Recording = nil }, "sampled every 500 µs and unknown"},
+		{"another kind of sampling", func(r *Run) { r.Manifest.Recording.Mode = "pebs" }, "sampled by timer and pebs"},
+		{"another threshold", func(r *Run) { r.Manifest.Recording.Threshold = 30 }, "from 0 cycles on and from 30"},
+		{"another machine", func(r *Run) { r.Topology = machineOf(t, 32, 2) }, "different machines: 2 CPUs, 1 node against 32 CPUs, 2 nodes"},
+		{"another model", func(r *Run) { r.Manifest.Recording.Model = &runs.Model{Topology: "node.xml"} }, "modelled for a machine without a name and for node.xml"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := named("b", tt.edit)
+			if b.Topology != nil {
+				a.Topology = machineOf(t, 2, 1)
+				defer func() { a.Topology = nil }()
+			}
+			merged, err := Merge(t.Context(), []Run{a, b})
+			if tt.want != "" {
+				if err == nil || !strings.Contains(err.Error(), "a and b are no runs of one side: ") || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%v, want %q", err, tt.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := merged.Column("run"); merged.Rows() != a.Table.Rows()+b.Table.Rows() || c.Text(0) != "a" || c.Text(a.Table.Rows()) != "b" {
+				t.Errorf("%d rows, the first of %s", merged.Rows(), c.Text(0))
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ func (s routes) compare(w http.ResponseWriter, r *http.Request, run *Samples) er
 	if len(a.By) == 0 || len(a.By) > maxCompareColumns {
 		return frame.BadRequest("by: want 1 to %d columns", maxCompareColumns)
 	}
-	sideA, sideB, opt, release, err := s.both(run, &a)
+	sideA, sideB, opt, release, err := s.both(r.Context(), run, &a)
 	if err != nil {
 		return err
 	}
@@ -49,9 +49,9 @@ func refusedComparison(ctx context.Context, err error) error {
 
 // both are the two sides that a question is about: those of a pair, or the run
 // and another one that is open.
-func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB []compare.Run, opt compare.Options, release func(), err error) {
+func (s routes) both(ctx context.Context, run *Samples, a *AskCompare) (sideA, sideB []compare.Run, opt compare.Options, release func(), err error) {
 	if run.pair != nil && a.With == "" {
-		sideA, sideB, release, err = s.sides(run, a.Where)
+		sideA, sideB, release, err = s.sides(ctx, run, a.Where)
 		return sideA, sideB, compare.Options{Common: true}, release, err
 	}
 	if run.pair != nil {
@@ -69,8 +69,8 @@ func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB []compare.Run, o
 		release()
 		return sideA, sideB, opt, nil, noSamples(other)
 	}
-	if sideA, err = run.comparable(a.Where); err == nil {
-		sideB, err = with.comparable(a.Where)
+	if sideA, err = run.comparable(ctx, a.Where); err == nil {
+		sideB, err = with.comparable(ctx, a.Where)
 	}
 	if err != nil {
 		release()
@@ -80,12 +80,12 @@ func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB []compare.Run, o
 }
 
 // comparable is the samples as the runs of a side.
-func (r *Samples) comparable(where string) ([]compare.Run, error) {
+func (r *Samples) comparable(ctx context.Context, where string) ([]compare.Run, error) {
 	e, err := parseField("where", where, r.Data.Table)
 	if err != nil {
 		return nil, err
 	}
-	return r.runs(e), nil
+	return compare.Chosen(ctx, r.runs(e))
 }
 
 func comparedOf(c *compare.Comparison, top int) Compared {

@@ -212,7 +212,7 @@ func (r *Samples) allOf(ctx context.Context, side string) (table.Bits, error) {
 
 // sides are the runs of a pair, which stay open until release is called; their
 // engines answer in common names about what is selected in both.
-func (s routes) sides(run *Samples, where string) (a, b []compare.Run, release func(), err error) {
+func (s routes) sides(ctx context.Context, run *Samples, where string) (a, b []compare.Run, release func(), err error) {
 	e, err := parseField("where", where, run.Data.Table)
 	if err != nil {
 		return nil, nil, nil, err
@@ -236,6 +236,10 @@ func (s routes) sides(run *Samples, where string) (a, b []compare.Run, release f
 			one := &out[i][k]
 			one.Engine, one.Filter = run.Engine, query.Both(one.Filter, compare.Of([]string{compare.SideA, compare.SideB}[i]))
 		}
+		if out[i], err = compare.Chosen(ctx, out[i]); err != nil {
+			release()
+			return a, b, nil, frame.WrongAsk(err)
+		}
 	}
 	return out[0], out[1], release, nil
 }
@@ -249,7 +253,7 @@ func (s routes) changes(w http.ResponseWriter, r *http.Request, run *Samples) er
 	if run.pair == nil {
 		return frame.BadRequest("%s is one run; what changed is asked of a pair, runs/A,B/changes", run.Run.Name)
 	}
-	a, b, release, err := s.sides(run, ask.Where)
+	a, b, release, err := s.sides(r.Context(), run, ask.Where)
 	if err != nil {
 		return err
 	}

@@ -8,13 +8,17 @@ import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import { SELECTED, type AxisAnswer, type GroupAnswer, type StatAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
-import type { ColumnInfo } from '../../../api/wire';
+import type { ColumnInfo, ComparedRow } from '../../../api/wire';
 import type { KeptView, Said, Table } from '../../../frame/view';
 import { AxisLayout } from '../views/axis';
-import { signed } from '../views/changes';
+import { changeText, intervalText, signed, verdictText } from '../views/changes';
 import { levelPaint, levelRank, shortLevel } from '../views/levels';
 import { pairRoom } from '../views/statistics';
-import { beyondNoise, countVerdict, VERDICT_HEAD } from './verdict';
+import { isSure } from './lists';
+import { beyondNoise, NOT_TESTED, VERDICT_HEAD } from './verdict';
+
+/** The whole runs as they were compared, by what was; none of what was not. */
+export type Wholes = Readonly<Partial<Record<'samples' | 'cost' | 'mean', ComparedRow>>>;
 
 /** What one run says. */
 export interface SideNumbers {
@@ -31,6 +35,8 @@ export interface ChangeStatisticsInput {
   readonly column: ColumnInfo | undefined;
   readonly timeUnit: string; // of span
   readonly why: string | undefined; // the column does not compare
+  readonly wholes: Wholes;
+  readonly each: readonly [a: number, b: number]; // runs of a side
   readonly allowance: number; // for how two runs of one program differ
   readonly size: Size;
   readonly pairLines: number; // of A, B and their change alike
@@ -43,9 +49,8 @@ interface Line {
   readonly b: number | undefined;
   readonly write: (v: number) => string;
   readonly about?: string; // before a number that rests on a model
-  readonly counted?: true;
-  /** The standard error of B − A by sampling, where it is known. */
-  readonly error?: number;
+  /** The same as it was compared: what runs of one program differ by is known there. */
+  readonly whole?: ComparedRow | undefined;
 }
 
 export type StatMark = { readonly row: number } | { readonly level: string; readonly side: 0 | 1 };
@@ -99,9 +104,11 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
 
   private drawLine(r: Renderer, l: Line, y: number): void {
     const { theme } = r;
-    r.text(fit(l.name, 60, BODY, r.measure), PAD, y, { font: BODY, fill: theme.muted });
     const say = (v: number | undefined): string => (v === undefined ? DASH : (l.about ?? '') + l.write(v));
-    r.text(say(l.a), this.columnX(0), y, { font: BODY, fill: theme.muted, align: 'right' });
+    const a = say(l.a);
+    const room = this.columnX(0) - r.measure(a, BODY) - PAD - 6;
+    r.text(fit(l.name, room, BODY, r.measure), PAD, y, { font: BODY, fill: theme.muted });
+    r.text(a, this.columnX(0), y, { font: BODY, fill: theme.muted, align: 'right' });
     r.text(say(l.b), this.columnX(1), y, {
       font: { size: 12, weight: 600 },
       fill: theme.text,
@@ -109,15 +116,8 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
     });
     const d = deltaOf(l);
     if (d === undefined) return;
-    const sure = this.sure(l);
-    const fill = !sure || d === 0 ? theme.muted : d > 0 ? theme.more : theme.less;
+    const fill = !l.whole || !isSure(l.whole) || d === 0 ? theme.muted : d > 0 ? theme.more : theme.less;
     r.text((l.about ?? '') + signed(d, l.write), this.columnX(2), y, { font: BODY, fill, align: 'right' });
-  }
-
-  private sure(l: Line): boolean {
-    const d = deltaOf(l) ?? 0;
-    if (l.counted) return beyondNoise(l.a ?? 0, l.b ?? 0, this.input);
-    return l.error === undefined || Math.abs(d) > 2 * l.error;
   }
 
   /** A filled, B as a line of steps, the difference below. */
@@ -173,7 +173,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
     const i = g?.keys[0]?.indexOf(level) ?? -1;
     if (!g || i < 0) return 0;
     const sums = g.sums[SELECTED];
-    return (sums.some((v) => v > 0) ? sums[i] : g.counts[SELECTED][i]) ?? 0;
+    return ((sums.some((v) => v > 0) ? sums[i] : g.counts[SELECTED][i]) ?? 0) / this.input.each[side];
   }
 
   private total(side: 0 | 1): number {
@@ -185,7 +185,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
     const y = this.room.mixTop;
     const unit = this.input.column?.unit ?? 'samples';
     r.text('Served by', PAD, y + 7, { font: { size: 12, weight: 600 }, fill: theme.text });
-    const how = this.levels.length > 0 ? `${unit}, one scale` : 'not compared';
+    const how = this.levels.length > 0 ? `${unit}${aRun(this.input)}, one scale` : 'not compared';
     r.text(how, PAD + 70, y + 7, { font: SMALL, fill: theme.muted });
     if (this.levels.length === 0) return;
     const most = Math.max(1e-9, this.total(0), this.total(1));
@@ -257,8 +257,10 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
       const d = deltaOf(l);
       const say = (v: number | undefined): string =>
         v === undefined ? 'not known' : (l.about ?? '') + l.write(v);
-      const reach = l.error === undefined ? '' : ` ± ${l.write(2 * l.error)} by sampling`;
-      const change = d === undefined ? '' : ` · B − A ${signed(d, l.write)}${reach}`;
+      const tested = l.whole
+        ? ` (${[changeText(l.whole), intervalText(l.whole)].filter(Boolean).join(', ')}) · ${verdictText(l.whole)}`
+        : '';
+      const change = d === undefined ? '' : ` · B − A ${signed(d, l.write)}${tested}`;
       return { name: l.name, more: `· A ${say(l.a)} · B ${say(l.b)}${change}` };
     }
     const [a, b] = [this.amount(0, m.level), this.amount(1, m.level)];
@@ -276,15 +278,10 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
     const number = (v: number | undefined): string => (v === undefined ? '' : String(v));
     const lines = this.lines.map((l) => {
       const d = deltaOf(l);
-      const known = l.counted
-        ? countVerdict(l.a ?? 0, l.b ?? 0, this.input)
-        : d !== undefined && l.error !== undefined
-          ? [
-              String(d - 2 * l.error),
-              String(d + 2 * l.error),
-              this.sure(l) ? (d > 0 ? 'more' : 'less') : 'unsure',
-            ]
-          : ['', '', 'not tested'];
+      const { low, high, verdict } = l.whole ?? {};
+      const end = (ratio: number): string => number(l.a === undefined ? undefined : l.a * (ratio - 1));
+      const known =
+        low === undefined || high === undefined ? NOT_TESTED : [end(low), end(high), verdict ?? ''];
       return [l.name, number(l.a), number(l.b), number(d), ...known];
     });
     const levels = this.levels.map((level) => {
@@ -321,9 +318,21 @@ function spanIn(unit: string): (v: number) => string {
   return (v) => (v >= 1e9 ? `${three(v / 1e9)} s` : v >= 1e6 ? `${three(v / 1e6)} ms` : `${short(v)} ns`);
 }
 
-function linesOf({ a, b, column, timeUnit, why }: ChangeStatisticsInput): Line[] {
+/** Amounts of several runs a side are those of a run. */
+function aRun({ each }: ChangeStatisticsInput): string {
+  return Math.max(...each) > 1 ? ' a run' : '';
+}
+
+function linesOf(input: ChangeStatisticsInput): Line[] {
+  const { a, b, column, timeUnit, why, each, wholes } = input;
   const about = roughly(column?.provenance === 'modelled');
-  const lines: Line[] = [{ name: 'samples', a: a.samples, b: b.samples, write: count, counted: true }];
+  const samples: Line = {
+    name: `samples${aRun(input)}`,
+    a: a.samples / each[0],
+    b: b.samples / each[1],
+    write: (v) => count(Math.round(v)),
+    whole: wholes.samples,
+  };
   const span = (s: StatAnswer | undefined): number | undefined =>
     s && s.counts[SELECTED]! > 0 ? s.max[SELECTED]! - s.min[SELECTED]! : undefined;
   // Last: the others stand where they do in A and in B.
@@ -331,44 +340,30 @@ function linesOf({ a, b, column, timeUnit, why }: ChangeStatisticsInput): Line[]
     a.span && b.span
       ? [{ name: 'time span', a: span(a.span), b: span(b.span), write: spanIn(timeUnit) }]
       : [];
-  if (!column || !a.stat || !b.stat || why) return [...lines, ...spans];
+  if (!column || !a.stat || !b.stat || why) return [samples, ...spans];
   const of = (
     name: string,
-    get: (s: StatAnswer) => number,
+    get: (s: StatAnswer, side: 0 | 1) => number,
     write: (v: number) => string,
-    error?: number,
+    whole?: ComparedRow,
   ): Line => ({
     name,
-    a: a.stat!.counts[SELECTED]! > 0 ? get(a.stat!) : undefined,
-    b: b.stat!.counts[SELECTED]! > 0 ? get(b.stat!) : undefined,
+    a: a.stat!.counts[SELECTED]! > 0 ? get(a.stat!, 0) : undefined,
+    b: b.stat!.counts[SELECTED]! > 0 ? get(b.stat!, 1) : undefined,
     write,
     about,
-    ...(error !== undefined && { error }),
+    whole,
   });
-  const spread = (s: StatAnswer): number => Math.sqrt(s.squares[SELECTED]!);
-  const meanError = (s: StatAnswer): number => {
-    const n = Math.max(1, s.counts[SELECTED]!);
-    const m = s.sums[SELECTED]! / n;
-    return Math.sqrt(Math.max(0, s.squares[SELECTED]! / n - m * m) / n);
-  };
-  if (column.kind !== 'time')
-    lines.push(
-      of(column.unit || 'sum', (s) => s.sums[SELECTED]!, short, Math.hypot(spread(a.stat), spread(b.stat))),
-    );
-  lines.push(
+  const sum = `${column.unit || 'sum'}${aRun(input)}`;
+  const sums =
+    column.kind === 'time' ? [] : [of(sum, (s, side) => s.sums[SELECTED]! / each[side], short, wholes.cost)];
+  const quantiles = ['p50', 'p90', 'p99'].map((name, i) =>
     of(
-      'mean',
-      (s) => s.sums[SELECTED]! / s.counts[SELECTED]!,
-      mean,
-      Math.hypot(meanError(a.stat), meanError(b.stat)),
-    ),
-    ...['p50', 'p90', 'p99'].map((name, i) =>
-      of(
-        name,
-        (s) => s.quantiles[SELECTED]![i]!,
-        (v) => (Number.isInteger(v) ? count(v) : decimal(v, 1)),
-      ),
+      name,
+      (s) => s.quantiles[SELECTED]![i]!,
+      (v) => (Number.isInteger(v) ? count(v) : decimal(v, 1)),
     ),
   );
-  return [...lines, ...spans];
+  const means = of('mean', (s) => s.sums[SELECTED]! / s.counts[SELECTED]!, mean, wholes.mean);
+  return [samples, ...sums, means, ...quantiles, ...spans];
 }
