@@ -127,7 +127,7 @@ func (r *report) findings(notes []string) *findings.List {
 		text := fmt.Sprintf("%s of the cost, %s", term.Percent(g.Share), term.Counted(g.Samples, "sample"))
 		switch {
 		case g.Latency != nil:
-			text += fmt.Sprintf(", %s%s %s, mean %s%.1f (%s)", about, term.Short(*g.Latency), r.Unit, about, *g.Mean, r.Provenance)
+			text += fmt.Sprintf(", %s%s %s, mean %s%.1f (%s)", about, term.Short(*g.Latency), samples.LatencyWord(r.Unit), about, *g.Mean, r.Provenance)
 		case g.Sum != nil:
 			text = fmt.Sprintf("%s of all, %s %s", term.Percent(g.Share), term.Thousands(int64(*g.Sum)), r.Summed.what())
 		}

@@ -261,7 +261,7 @@ func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, co
 	if err != nil {
 		return err
 	}
-	r.Unit, r.Provenance = cost.Unit, cost.Provenance.String()
+	r.Unit, r.Provenance = samples.UnitOf(cost), cost.Provenance.String()
 	if a.Stats[0].Counts[query.Selected] > 0 {
 		r.Latency = &a.Stats[0].Sums[query.Selected]
 	}
@@ -310,7 +310,7 @@ func (r *report) headline() string {
 	line := term.Thousands(r.Samples) + " of " + term.Counted(r.Of, r.row())
 	switch {
 	case r.Latency != nil:
-		return line + fmt.Sprintf(", %s%s %s (%s)", about(r.Provenance), term.Short(*r.Latency), r.Unit, r.Provenance)
+		return line + fmt.Sprintf(", %s%s %s (%s)", about(r.Provenance), term.Short(*r.Latency), samples.LatencyWord(r.Unit), r.Provenance)
 	case r.Summed != nil:
 		return line + ", " + r.Summed.String()
 	}
@@ -337,7 +337,7 @@ func (r *report) write(w io.Writer) error {
 		t.Columns = append(t.Columns, term.Column{Head: r.Summed.what(), Align: term.Right})
 	}
 	if r.Latency != nil {
-		t.Columns = append(t.Columns, term.Column{Head: r.Unit, Align: term.Right}, term.Column{Head: "mean", Align: term.Right})
+		t.Columns = append(t.Columns, term.Column{Head: samples.LatencyWord(r.Unit), Align: term.Right}, term.Column{Head: "mean", Align: term.Right})
 	}
 	t.Columns = append(t.Columns, term.Column{Head: strings.Join(r.By, ":"), Give: true})
 	largest := 0.0

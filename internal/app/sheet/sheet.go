@@ -5,6 +5,7 @@ package sheet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -216,7 +217,7 @@ func ranking(title string, latency *table.Column, whole float64, groups *query.G
 	r := Ranking{Title: title, More: groups.Total}
 	about, largest := "", 0.0
 	if latency != nil {
-		r.Unit = latency.Unit
+		r.Unit = samples.LatencyWord(samples.UnitOf(latency))
 		about = samples.About(latency.Provenance)
 	}
 	for i := range groups.Rows {
@@ -269,7 +270,7 @@ func (s *Sheet) distribution(ctx context.Context, t *table.Table, rows table.Bit
 		return nil
 	}
 	c := t.Column(samples.Latency)
-	s.Latency = &Latency{Unit: c.Unit, About: c.Provenance.String()}
+	s.Latency = &Latency{Unit: cmp.Or(samples.UnitOf(c), "of unknown unit"), About: c.Provenance.String()}
 	for _, f := range []struct {
 		name  string
 		value float64

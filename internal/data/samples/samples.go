@@ -104,7 +104,7 @@ var fields = []Field{
 	{Name: Phys, Kind: table.Address, Label: "physical address", Means: "physical address"},
 	{Name: Op, Kind: table.Category, Label: "operation", Means: "load or store", Asked: true, Head: "operation", Axis: WhereEmpty},
 	{Name: Width, Unit: Bytes, Label: "access size", Means: "bytes of the access", Head: "bytes accessed", Names: true},
-	{Name: Latency, Unit: Cycles, Label: "latency", Means: "cycles the access took", Asked: true, Axis: Usual},
+	{Name: Latency, Unit: Cycles, Label: "latency", Means: "how long the access took", Asked: true, Axis: Usual},
 	{Name: Weight, Label: "weight", Means: "cost where there is no latency", Axis: WhereEmpty},
 	{Name: Level, Kind: table.Category, Label: "level", Means: "what served it: L1, L2, L3, Local RAM …", Asked: true, Head: "served by", Axis: Usual},
 	{Name: Hit, Kind: table.Category, Label: "hit or miss", Means: "hit or miss of the level", Head: "at the level"},

@@ -1,6 +1,7 @@
 package samples
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -53,13 +54,18 @@ func Summed(t *table.Table) (*table.Column, string) {
 }
 
 // UnitOf is the unit that a column's values have, the canonical one where the
-// column does not say.
+// column does not say. Latencies have no canonical one: programs count them in
+// cycles, in ticks or in nanoseconds, and empty is a unit that nobody knows.
 func UnitOf(c *table.Column) string {
-	if c.Unit == "" {
+	if c.Unit == "" && c.Name != Latency {
 		return byName[c.Name].Unit
 	}
 	return c.Unit
 }
+
+// LatencyWord is what people are told that an amount of latency is in: its unit, or
+// no more than that it is latency where the unit is unknown.
+func LatencyWord(unit string) string { return cmp.Or(unit, Latency) }
 
 // About stands before a number that rests on values of that provenance; it is
 // empty unless they are modelled.

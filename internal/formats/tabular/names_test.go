@@ -153,14 +153,14 @@ func TestDescribedNamesStay(t *testing.T) {
 }
 
 // The unit of a latency is what the file, its column's name or the user says; where
-// nobody does, cycles are assumed and that is said.
+// nobody does, it has none and that is said.
 func TestUnitOfLatency(t *testing.T) {
 	tests := []struct {
 		name, text string
 		m          map[string]string
 		unit, says string
 	}{
-		{"not said", "cpu,latency\n0,5\n", nil, "cycles", "so it is read in cycles; say otherwise with --map latency=latency:UNIT"},
+		{"not said", "cpu,latency\n0,5\n", nil, "", "so none is shown; give it with --map latency=latency:UNIT"},
 		{"behind the name", "cpu,Latency (ns)\n0,5\n", nil, "ns", ""},
 		{"by the user", "cpu,latency\n0,5\n", map[string]string{"latency": "latency:cycles"}, "cycles", ""},
 		{"in the name", "cpu,lat_ns\n0,5\n", map[string]string{"latency": "lat_ns"}, "ns", `as its name "lat_ns" ends`},

@@ -118,8 +118,9 @@ func mapKeys(m map[string]string) func(func(string) bool) {
 // convert gives a column the kind that its name demands.
 func convert(c *table.Column, field samples.Field) (*table.Column, error) {
 	out := *c
-	// A column that says where its values come from says their unit too.
-	if out.Unit == "" && (c.Provenance == table.Unknown || c.Provenance == table.Absent) {
+	// A column that says where its values come from says their unit too, and a latency
+	// that says none may be in any.
+	if out.Unit == "" && field.Name != samples.Latency && (c.Provenance == table.Unknown || c.Provenance == table.Absent) {
 		out.Unit = field.Unit
 	}
 	if c.Kind == field.Kind {

@@ -49,8 +49,8 @@ func inUnit(c *table.Column, field samples.Field, from source) (*table.Column, s
 var ofLatency = map[string]string{"cycles": samples.Cycles, "cycle": samples.Cycles, "cyc": samples.Cycles, "clk": samples.Cycles, "clocks": samples.Cycles,
 	"ns": samples.Nanoseconds, "nsec": samples.Nanoseconds, "us": "us", "usec": "us", "ticks": "ticks"}
 
-// latencyUnit is what the name of a column says of its unit: perf's weights are cycles,
-// as most latencies of samples are, which is assumed of those that say nothing.
+// latencyUnit is what the name of a column says of its unit: perf's weights are cycles.
+// One that says nothing has none: the numbers are shown, and called latency.
 func latencyUnit(from source) (unit, said string) {
 	if folded, _ := foldName(from.file); folded == "localweight" {
 		return samples.Cycles, ""
@@ -60,7 +60,7 @@ func latencyUnit(from source) (unit, said string) {
 		unit = ofLatency[strings.ToLower(m[1])]
 		return unit, fmt.Sprintf("%s: read in %s, as its name %q ends; say otherwise with %s", samples.Latency, unit, from.file, how)
 	}
-	return samples.Cycles, fmt.Sprintf("%s: the file does not say its unit, so it is read in cycles; say otherwise with %s", samples.Latency, how)
+	return "", fmt.Sprintf("%s: the file does not say its unit, so none is shown; give it with %s", samples.Latency, how)
 }
 
 // timeFactor is how many nanoseconds a value of a time column stands for: as

@@ -293,7 +293,7 @@ var pageCommands = []struct {
 	{"open metrics and clusters", View, "parallel", "shows the metric over windows of an axis and its clusters, above the axes", []string{"imbalance", "imbalance between threads", "load imbalance", "load balance", "balance of threads", "work distribution", "clusters", "phases", "metrics", "guided exploration", "go to metrics"}},
 	{"compare with another run", View, changesView, "shows what differs between this run and another one that is open", []string{"compare", "compare with", "compare runs", "diff", "difference", "changes", "before and after", "regression", "what changed"}},
 	{"open statistics", View, "statistics", "goes to the statistics", []string{"statistics", "stats", "summary", "median latency", "mean latency", "average latency", "median", "quartiles", "percentiles", "quantiles", "how many samples", "number of samples", "how long did it run", "go to statistics"}},
-	{"color topology by latency", Color, "latency", "colours the topology by the cycles spent", []string{"set colour latency", "colour by cycles"}},
+	{"color topology by latency", Color, "latency", "colours the topology by the latency spent", []string{"set colour latency", "colour by cycles"}},
 	{"color topology by samples", Color, "samples", "colours the topology by the number of samples", []string{"set colour samples", "colour by count"}},
 	{"color topology by mean latency", Color, "mean", "colours the topology by the mean latency", []string{"set colour mean", "colour by average"}},
 	{"set bins", Bins, "100", "divides each axis into so many bins", []string{"number of bins", "histogram bins"}},

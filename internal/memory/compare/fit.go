@@ -238,6 +238,9 @@ func (f *fitting) costs(all, a, b []Run, opt *Options) error {
 				continue
 			}
 			f.column, f.unit, f.provenance = candidate, samples.UnitOf(first), first.Provenance
+			if candidate == samples.Latency {
+				f.unit = samples.LatencyWord(f.unit)
+			}
 			if candidate == samples.Weight && f.unit == "" {
 				f.unit = samples.Nanoseconds
 			}
@@ -333,7 +336,7 @@ func described(runs []Run) string {
 	if l == nil {
 		return "absent"
 	}
-	return originOf(l.Provenance) + " in " + samples.UnitOf(l)
+	return originOf(l.Provenance) + " in " + cmp.Or(samples.UnitOf(l), "an unknown unit")
 }
 
 // rates looks at how samples were chosen.

@@ -69,7 +69,7 @@ func sideOf(runs []Run) Side {
 		s.Rate = &rate
 	}
 	if l := samples.UsableLatency(runs[0].Table); l != nil {
-		s.Unit, s.Provenance = samples.UnitOf(l), l.Provenance.String()
+		s.Unit, s.Provenance = samples.LatencyWord(samples.UnitOf(l)), l.Provenance.String()
 	}
 	return s
 }

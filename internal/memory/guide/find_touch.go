@@ -380,17 +380,17 @@ func (l *insightSearch) payingText(depth hw.Kind, topology *hw.Topology, paying 
 			who = append(who, topology.Resources[r].Name)
 		}
 	}
-	text := fmt.Sprintf("; threads of %s pay %s of all %s for it", listed(who), l.share(far.cost/l.cost), l.cycles())
+	text := fmt.Sprintf("; threads of %s pay %s of all %s for it", listed(who), l.share(far.cost/l.cost), l.counted())
 	if l.latency != nil && near.n >= limit.samples {
 		text += fmt.Sprintf(" (%s samples, %s each against %s from the own node)", term.Thousands(far.n), l.latencyText(far.mean()), l.latencyText(near.mean()))
 	}
 	return text
 }
 
-// cycles is what costs are counted in.
-func (l *insightSearch) cycles() string {
+// counted is what costs are counted in.
+func (l *insightSearch) counted() string {
 	if l.latency != nil {
-		return samples.UnitOf(l.latency)
+		return samples.LatencyWord(samples.UnitOf(l.latency))
 	}
 	return l.costs()
 }

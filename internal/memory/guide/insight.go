@@ -23,7 +23,7 @@ type Insight struct {
 	Text string // one sentence with its numbers; ≈ marks modelled ones
 	// Score is what orders findings: stake × surprise × weight, between 0 and 1
 	// and comparable between kinds. People are shown the stake. The stake is the share of the run's cost that the finding
-	// is about (cycles of latency, or samples where there are none), surprise
+	// is about (latency, or samples where there are none), surprise
 	// how far it is from what an even or random run would show, and the weight
 	// of a kind is in Kinds.
 	Score                   float64
@@ -406,7 +406,7 @@ func numberValue(f float64) query.Value {
 
 // latencyText writes a mean latency.
 func (l *insightSearch) latencyText(mean float64) string {
-	return fmt.Sprintf("%s%.1f %s", l.about(samples.Latency), mean, samples.UnitOf(l.latency))
+	return strings.TrimSpace(fmt.Sprintf("%s%.1f %s", l.about(samples.Latency), mean, samples.UnitOf(l.latency)))
 }
 
 // overall is the mean cost of all samples that have one.

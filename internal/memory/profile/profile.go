@@ -124,12 +124,12 @@ const (
 	Latency Value = "latency"
 )
 
-// LatencyUnit is the unit of the latencies of a table.
+// LatencyUnit is the unit of the latencies of a table, empty if it is unknown.
 func LatencyUnit(t *table.Table) string {
 	if c := t.Column(samples.Latency); c != nil {
 		return samples.UnitOf(c)
 	}
-	return samples.Cycles
+	return ""
 }
 
 // WriteFolded writes one line a stack: the functions from the outermost, with

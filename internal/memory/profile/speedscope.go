@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/isobath/isobath/internal/code/symbol"
 )
@@ -70,7 +71,7 @@ func WriteSpeedscope(w io.Writer, stacks []Stack, name, unit string) error {
 		return p
 	}
 	out.Profiles = []speedscopeProfile{profile("samples", func(s Stack) int64 { return s.Samples })}
-	if latency := profile("latency, "+unit, func(s Stack) int64 { return s.Latency }); latency.End > 0 {
+	if latency := profile(strings.TrimSuffix("latency, "+unit, ", "), func(s Stack) int64 { return s.Latency }); latency.End > 0 {
 		out.Profiles = append(out.Profiles, latency)
 	}
 	b := bufio.NewWriter(w)

@@ -142,6 +142,11 @@ export function valueColumn(info: Info): ColumnInfo | undefined {
   return best;
 }
 
+/** What sums and means of a column are in: its unit, or its name where nobody knows the unit. */
+export function costWord(value: ColumnInfo | undefined): string {
+  return value ? value.unit || value.name : 'latency';
+}
+
 export function columnOf(info: Info, name: string): ColumnInfo | undefined {
   return info.columns.find((c) => c.name === name);
 }

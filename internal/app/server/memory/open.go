@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -91,7 +92,7 @@ func caveats(t *table.Table) []string {
 	var out []string
 	if c := t.Column(samples.Latency); c != nil {
 		if lowest, ok := describeColumn(c).Min.(int32); ok && c.Provenance != table.Modelled && lowest >= thresholdFrom {
-			out = append(out, fmt.Sprintf("No sample took less than %d cycles: faster accesses were below the recorder's threshold and are not in this data.", lowest))
+			out = append(out, fmt.Sprintf("No sample took less than %s: faster accesses were below the recorder's threshold and are not in this data.", strings.TrimSpace(fmt.Sprint(lowest, " ", samples.UnitOf(c)))))
 		}
 	}
 	for _, name := range []string{samples.Latency, samples.Level, samples.Weight} {

@@ -5,7 +5,7 @@ import { onDestroy, untrack } from 'svelte';
 import type { AxisAnswer } from '../../../api/decode';
 import type { ColumnInfo, Info, StripAnswer } from '../../../api/wire';
 import type { Rect, Size } from '../../../base/geometry';
-import { valueColumn } from '../../../state/axes';
+import { costWord, valueColumn } from '../../../state/axes';
 import { brushed, clauseOf, text, without } from '../../../state/selection';
 import { filterOf, shownFilter } from '../../../state/sides';
 import type * as ChangeAxis from '../compare/axis';
@@ -178,7 +178,7 @@ export class AxisModel {
     return {
       topology: info.topology,
       metric: value?.name === 'latency' ? this.desk.snap.state.color : 'samples',
-      unit: value?.unit || 'cycles',
+      unit: costWord(value),
       map: this.map,
     };
   });

@@ -4,7 +4,12 @@ import { baseName, percent, plural } from '../../../base/format';
 import type { Code, CodeColumn } from '../../../frame/code/code';
 
 /** Every instruction can be pointed at, with or without samples. */
-export function assemblyCode(a: Assembly, file: string | undefined, line: number | undefined): Code {
+export function assemblyCode(
+  a: Assembly,
+  file: string | undefined,
+  line: number | undefined,
+  cost: string,
+): Code {
   const at = (n: number): Instruction | undefined => a.instructions[n - 1];
   const by = (head: string, of: (i: Instruction) => number): CodeColumn => ({
     head,
@@ -14,7 +19,7 @@ export function assemblyCode(a: Assembly, file: string | undefined, line: number
   const own = a.instructions.flatMap((i, k) => (i.line === line && i.file === file ? [k + 1] : []));
   // The hottest instruction of the line, or the line's first.
   const hottest = own.reduce((best, n) => (at(n)!.samples > at(best)!.samples ? n : best), own[0] ?? 0);
-  const cycles = a.instructions.some((i) => i.latency > 0);
+  const timed = a.instructions.some((i) => i.latency > 0);
   return {
     name: 'Assembly',
     file: a.function,
@@ -22,7 +27,7 @@ export function assemblyCode(a: Assembly, file: string | undefined, line: number
     numbering: { head: 'address', text: 'Instructions', of: (n) => at(n)?.addr ?? '' },
     columns: [
       by('samples', (i) => i.samples),
-      ...(cycles ? [by('cycles', (i) => i.latency)] : []),
+      ...(timed ? [by(cost, (i) => i.latency)] : []),
       { ...by('line', (i) => i.line), tableOnly: true },
     ],
     tones: new Map(own.map((n) => [n, 'here'])),

@@ -91,7 +91,7 @@ export function describeLevels(levels: readonly LevelCount[]): string {
 
 export function describeLatency(l: Latencies | null, unit: string): string {
   if (!l) return 'no latency recorded';
-  return `half below ${count(l.p50)}, 90 % below ${count(l.p90)}, 99 % below ${count(l.p99)}, at most ${count(l.max)} ${unit}`;
+  return `half below ${count(l.p50)}, 90 % below ${count(l.p90)}, 99 % below ${count(l.p99)}, at most ${`${count(l.max)} ${unit}`.trim()}`;
 }
 
 /** The samples of a group; lines that have no number cannot be selected. */

@@ -63,7 +63,7 @@ export interface TopologyInput {
   readonly hovered?: number | undefined;
   /** A hover that is not one resource: its share of each block is drawn. */
   readonly preview: boolean;
-  readonly unit: string; // of the metric's sums, "cycles"
+  readonly unit: string; // of the metric's sums
   /** Small pictures (cards) have no labels and no legend. */
   readonly bare?: boolean;
   /** Where a small picture stands in a larger one. */
