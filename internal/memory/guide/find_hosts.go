@@ -12,9 +12,9 @@ import (
 	"github.com/isobath/isobath/internal/data/samples"
 )
 
-// This file finds the machines of a cluster, and the ranks of a program, that are
-// unlike the others: each is described by a vector of numbers, and compared with
-// the median of them. Hosts stand for both in names here.
+// This file finds the machines of a cluster, the ranks of a program and the CPUs that
+// are unlike the others: each is described by a vector of numbers, and compared with
+// the median of them. Hosts stand for all of them in names here.
 
 // hostMeasure is one number about each host.
 type hostMeasure struct {
@@ -24,9 +24,23 @@ type hostMeasure struct {
 	// with a spread of its own.
 	chance []float64
 	least  float64 // difference from the median host that matters
-	// stake is the part of a host's cost that a difference from the median is about.
-	stake func(value, median float64) float64
-	text  func(value, median float64) string
+	// above says that only a host above the median is odd.
+	above bool
+	// sure is the difference of each host that the draw of its samples cannot make; nil
+	// where there are so many that the spread of hosts says it.
+	sure []float64
+	// stake is the part of the cost that a difference of a host from the median is about.
+	stake func(host int, median float64) float64
+	text  func(host int, median float64) string
+}
+
+// matters says that a host is far enough from the median to be looked at.
+func (m *hostMeasure) matters(host int, median float64) bool {
+	d := m.values[host] - median
+	if !m.above {
+		d = math.Abs(d)
+	}
+	return d >= m.least && (m.sure == nil || d > m.sure[host])
 }
 
 // hostOddness is how far a host is from the median host in one measure.
@@ -55,16 +69,35 @@ const medianEfficiency = 0.37
 // falseHosts of the runs whose hosts differ by chance alone one of them is named.
 // Two scales are tried, each with half of that share: the median deviation of all hosts, which
 // several odd ones do not move, and the deviation of all other hosts, which knows
-// more where there are few.
+// more where there are few. Of fewer than fewForMedian it is the only one: their
+// median deviation says nothing that half of the share would be worth.
 type hostLimits struct{ all, others float64 }
 
-// limitsOf are those of Student's t for as many comparisons as there are.
-func limitsOf(hosts, measures int) hostLimits {
-	p := 1 - falseHosts(hosts)/2/2/float64(hosts*measures)
-	return hostLimits{
-		all:    stat.StudentQuantile(p, max(1, medianEfficiency*float64(hosts-1))),
-		others: stat.StudentQuantile(p, float64(hosts-2)),
+const fewForMedian = 8
+
+// limitsOf are those of Student's t for as many comparisons as there are; a measure
+// of which either side is odd has two tails.
+func limitsOf(hosts, tails int) hostLimits {
+	share := falseHosts(hosts) / float64(hosts*tails)
+	if hosts < fewForMedian {
+		return hostLimits{all: math.Inf(1), others: stat.StudentQuantile(1-share, float64(hosts-2))}
 	}
+	return hostLimits{
+		all:    stat.StudentQuantile(1-share/2, max(1, medianEfficiency*float64(hosts-1))),
+		others: stat.StudentQuantile(1-share/2, float64(hosts-2)),
+	}
+}
+
+// tailsOf counts the tails of measures.
+func tailsOf(measures []hostMeasure) int {
+	n := 0
+	for i := range measures {
+		n++
+		if !measures[i].above {
+			n++
+		}
+	}
+	return n
 }
 
 // oddHosts compares hosts in every measure. The spread of hosts holds what the draw
@@ -72,7 +105,8 @@ func limitsOf(hosts, measures int) hostLimits {
 // samples may be as much farther off.
 func oddHosts(measures []hostMeasure, limits hostLimits) []hostOddness {
 	var out []hostOddness
-	for m, v := range measures {
+	for m := range measures {
+		v := &measures[m]
 		median := stat.Median(v.values)
 		distances := make([]float64, len(v.values))
 		for h, value := range v.values {
@@ -81,7 +115,7 @@ func oddHosts(measures []hostMeasure, limits hostLimits) []hostOddness {
 		spread := stat.MADScale * stat.Median(distances)
 		usual := stat.Median(v.chance)
 		for h, value := range v.values {
-			if math.Abs(value-median) < v.least {
+			if !v.matters(h, median) {
 				continue
 			}
 			few := max(0, v.chance[h]*v.chance[h]-usual*usual)
@@ -124,7 +158,7 @@ func oddMachines(l *insightSearch) ([]Insight, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.unlikeOthers(samples.Host, "Host", "hosts"), nil
+	return l.unlikeOthers(peers{column: samples.Host, one: "Host", many: "hosts", of: "time", view: ParallelView}), nil
 }
 
 // oddRanks names the ranks that do; where each has a host of its own, that says it.
@@ -139,19 +173,59 @@ func oddRanks(l *insightSearch) ([]Insight, error) {
 	if len(l.groups(nil, samples.Host)) >= len(l.groups(nil, samples.Rank)) {
 		return nil, nil
 	}
-	return l.unlikeOthers(samples.Rank, "Rank", "ranks"), nil
+	return l.unlikeOthers(peers{column: samples.Rank, one: "Rank", many: "ranks", of: "time", view: ParallelView}), nil
 }
 
-// unlikeOthers compares the values of a column, with the numbers that make one odd.
-func (l *insightSearch) unlikeOthers(column, one, many string) []Insight {
-	hosts := l.groups(nil, column)
-	const fewest = 4 // of fewer, none can be told from the rest
-	if len(hosts) < fewest || slices.ContainsFunc(hosts, func(h group) bool { return h.n < limit.samples }) {
+// oddCPUs names the CPUs whose accesses take longer than those of the others: a core
+// that is slowed down, or one whose thread does other work. How many samples each
+// has is what idle and busy cores are about.
+func oddCPUs(l *insightSearch) ([]Insight, error) {
+	if samples.Usable(l.told, samples.CPU) == nil || l.latency == nil {
+		return nil, nil
+	}
+	l, err := l.over(alike{columns: []string{samples.Host, samples.CPU}})
+	if err != nil {
+		return nil, err
+	}
+	if len(l.groups(nil, samples.Host)) > 1 {
+		return nil, nil // each has a CPU of that number
+	}
+	// A CPU with few samples would keep the others from being compared: threads stray.
+	cpus := slices.DeleteFunc(l.groups(nil, samples.CPU), func(g group) bool { return g.valued < fewOfCPU })
+	if len(cpus) < fewestHosts {
+		return nil, nil
+	}
+	p := peers{column: samples.CPU, one: "CPU", many: "CPUs", of: l.costs(), view: AxisView, metric: "mean"}
+	return l.unlike(p, cpus, []hostMeasure{l.cpuCost(cpus)}), nil
+}
+
+const (
+	fewestHosts = 4  // of fewer, none can be told from the rest
+	fewOfCPU    = 20 // timed samples that a CPU needs to be compared
+)
+
+// peers are things that should be like each other.
+type peers struct {
+	column    string
+	one, many string
+	of        string // what a stake is a share of
+	view      View
+	metric    string
+}
+
+// unlikeOthers compares hosts or ranks, with the numbers that make one odd.
+func (l *insightSearch) unlikeOthers(p peers) []Insight {
+	hosts := l.groups(nil, p.column)
+	if len(hosts) < fewestHosts || slices.ContainsFunc(hosts, func(h group) bool { return h.n < limit.samples }) {
 		return nil
 	}
-	measures := append(l.hostCosts(column, hosts), l.hostLevels(column, hosts)...)
+	return l.unlike(p, hosts, append(l.hostCosts(p.column, hosts), l.hostLevels(p.column, hosts)...))
+}
+
+// unlike names those that are odd in some measure.
+func (l *insightSearch) unlike(p peers, hosts []group, measures []hostMeasure) []Insight {
 	byHost := map[int][]hostOddness{}
-	for _, o := range oddHosts(measures, limitsOf(len(hosts), len(measures))) {
+	for _, o := range oddHosts(measures, limitsOf(len(hosts), tailsOf(measures))) {
 		byHost[o.host] = append(byHost[o.host], o)
 	}
 	if 4*len(byHost) > len(hosts) {
@@ -166,47 +240,97 @@ func (l *insightSearch) unlikeOthers(column, one, many string) []Insight {
 		for _, o := range odd {
 			m := measures[o.measure]
 			median := stat.Median(m.values)
-			stake = max(stake, m.stake(m.values[o.host], median))
-			words = append(words, fmt.Sprintf("%s, %.1f deviations off", m.text(m.values[o.host], median), math.Abs(o.deviations)))
+			stake = max(stake, m.stake(o.host, median))
+			words = append(words, m.text(o.host, median)+off(o.deviations))
 		}
 		row := hosts[host].row
+		name := p.one + " " + l.data.Table.Column(p.column).Text(row)
 		out = append(out, Insight{
-			Text: fmt.Sprintf("%s %s is unlike the other %d: %s; one in %s runs of like %s would name one", one,
-				l.data.Table.Column(column).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts)))), many),
+			Text: fmt.Sprintf("%s is unlike the other %d: %s; one in %s runs of like %s would name one",
+				name, len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts)))), p.many),
 			Stake: min(stake, 1), Surprise: 1 - falseHosts(len(hosts)),
-			Where: l.within(equals(l.data.Table, row, column)), View: ParallelView, Axis: column,
-			Of: "time", subject: strings.ToLower(one) + " " + l.data.Table.Column(column).Text(row),
+			Where: l.within(equals(l.data.Table, row, p.column)), View: p.view, Axis: p.column, Metric: p.metric,
+			Of: p.of, subject: name,
 		})
 	}
 	slices.SortFunc(out, func(a, b Insight) int { return cmp.Or(cmp.Compare(b.Stake, a.Stake), cmp.Compare(a.Where, b.Where)) })
 	return out
 }
 
+// off says how many deviations a host is away; those of hosts that are all alike to
+// the last digit are without bound.
+func off(deviations float64) string {
+	if math.IsInf(deviations, 0) {
+		return ""
+	}
+	return fmt.Sprintf(", %.1f deviations off", math.Abs(deviations))
+}
+
+// spreads is how far the costs of the samples of each host are from their mean, and of
+// all of them together.
+func (l *insightSearch) spreads(column string, hosts []group) (each []float64, all float64) {
+	squares, of := make([]float64, len(hosts)), group{}
+	grouped, at, together := l.grouping([]string{column}), l.placesOf(hosts), 0.0
+	for row := range l.rows {
+		if h, ok := at[grouped.code[row]]; ok {
+			squares[h] += l.squareOf(row)
+		}
+	}
+	each = make([]float64, len(hosts))
+	deviation := func(squares float64, g *group) float64 {
+		return math.Sqrt(max(0, squares/float64(max(g.valued, 1))-g.mean()*g.mean()))
+	}
+	for h := range hosts {
+		each[h] = deviation(squares[h], &hosts[h])
+		together += squares[h]
+		of.addAll(&hosts[h])
+	}
+	return each, deviation(together, &of)
+}
+
+// cpuCost is what a sample of each CPU costs. Samples of a CPU are few and of very
+// different cost, so the draw must not explain the difference: not by how all
+// samples differ, of which a few dear ones may fall on one CPU, and not by how its
+// own do, of which one alone may be all there is.
+func (l *insightSearch) cpuCost(cpus []group) hostMeasure {
+	own, all := l.spreads(samples.CPU, cpus)
+	m := hostMeasure{above: true,
+		stake: func(cpu int, median float64) float64 {
+			return (cpus[cpu].mean() - median) * float64(cpus[cpu].valued) / l.cost
+		},
+		text: func(cpu int, median float64) string {
+			return fmt.Sprintf("mean latency %s of %s against %s", l.latencyText(cpus[cpu].mean()), term.Counted(cpus[cpu].valued, "sample"), l.latencyText(median))
+		}}
+	const ownSigmas = 3
+	for i, g := range cpus {
+		root := math.Sqrt(float64(g.valued))
+		m.values = append(m.values, g.mean())
+		m.chance = append(m.chance, all/root)
+		m.sure = append(m.sure, max(limit.sigmas*all, ownSigmas*own[i])/root)
+	}
+	m.least = (limit.change - 1) * stat.Median(m.values)
+	return m
+}
+
 // hostCosts are the number of samples of each host and what one costs. Hosts that
 // wait for one another all lose what the slowest does: the stake is the part of its
 // time that the median host does not need.
 func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
-	lost := func(value, median float64) float64 { return 1 - min(value, median)/max(value, median) }
-	count := hostMeasure{stake: lost, text: func(value, median float64) string {
-		return fmt.Sprintf("%s samples against %s", term.Thousands(int(value)), term.Thousands(int(median)))
-	}}
-	mean := hostMeasure{stake: lost, text: func(value, median float64) string {
-		return fmt.Sprintf("mean latency %s against %s", l.latencyText(value), l.latencyText(median))
-	}}
-	squares := make([]float64, len(hosts))
-	grouped := l.grouping([]string{column})
-	at := l.placesOf(hosts)
-	for row := range l.rows {
-		if k := grouped.code[row]; k >= 0 {
-			squares[at[k]] += l.squareOf(row)
-		}
+	var count, mean hostMeasure
+	lost := func(m *hostMeasure) func(int, float64) float64 {
+		return func(h int, median float64) float64 { return 1 - min(m.values[h], median)/max(m.values[h], median) }
 	}
-	spread := make([]float64, len(hosts))
-	for i, h := range hosts {
-		m := h.mean()
-		count.values, mean.values = append(count.values, float64(h.n)), append(mean.values, m)
-		spread[i] = math.Sqrt(max(0, squares[i]/float64(max(h.valued, 1))-m*m))
+	count.stake, mean.stake = lost(&count), lost(&mean)
+	count.text = func(h int, median float64) string {
+		return fmt.Sprintf("%s samples against %s", term.Thousands(hosts[h].n), term.Thousands(int(median)))
 	}
+	mean.text = func(h int, median float64) string {
+		return fmt.Sprintf("mean latency %s against %s", l.latencyText(hosts[h].mean()), l.latencyText(median))
+	}
+	for _, h := range hosts {
+		count.values, mean.values = append(count.values, float64(h.n)), append(mean.values, h.mean())
+	}
+	spread, _ := l.spreads(column, hosts)
 	usual := stat.Median(spread)
 	for _, h := range hosts {
 		count.chance = append(count.chance, math.Sqrt(stat.Median(count.values)))
@@ -245,14 +369,15 @@ func (l *insightSearch) hostLevels(column string, hosts []group) []hostMeasure {
 			continue
 		}
 		name := l.data.Table.Column(samples.Level).Text(level.row)
+		part := func(h int) float64 { return counts[k][h] / float64(hosts[h].n) }
 		m := hostMeasure{least: 0.02,
-			stake: func(value, median float64) float64 { return math.Abs(value - median) },
-			text: func(value, median float64) string {
+			stake: func(h int, median float64) float64 { return math.Abs(part(h) - median) },
+			text: func(h int, median float64) string {
 				about := l.about(samples.Level)
-				return fmt.Sprintf("%s%s from %s against %s%s", about, term.Percent(value), name, about, term.Percent(median))
+				return fmt.Sprintf("%s%s from %s against %s%s", about, term.Percent(part(h)), name, about, term.Percent(median))
 			}}
-		for h, host := range hosts {
-			m.values = append(m.values, counts[k][h]/float64(host.n))
+		for h := range hosts {
+			m.values = append(m.values, part(h))
 		}
 		usual := stat.Median(m.values)
 		for _, host := range hosts {

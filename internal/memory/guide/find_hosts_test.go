@@ -5,11 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // TestLikeHosts draws runs whose hosts differ by chance alone, some mostly because
@@ -19,7 +22,7 @@ func TestLikeHosts(t *testing.T) {
 	const measures = 6
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct{ hosts, runs int }{{4, 8000}, {8, 8000}, {32, 2000}, {256, 250}} {
-		limits := limitsOf(tt.hosts, measures)
+		limits := limitsOf(tt.hosts, 2*measures)
 		for _, chance := range []float64{0, 5} {
 			named := 0
 			for range tt.runs {
@@ -165,5 +168,98 @@ func TestOddRankOfOneHost(t *testing.T) {
 	}
 	if found := insights(t, drawnFor(t, 7, 1500, always, func(int) float64 { return 1 }, ranks)); rank(found, "odd-rank") > 0 {
 		t.Errorf("like ranks:%s", list(found))
+	}
+}
+
+// drawnCPUs are samples of some CPUs whose latencies draw makes, of a file that has
+// little else: it says no place on a machine.
+func drawnCPUs(t *testing.T, cpus, rows int, random *rand.Rand, draw func(cpu int) float64) []Insight {
+	t.Helper()
+	cpu, latency, line := make([]int64, rows), make([]int64, rows), make([]int64, rows)
+	for i := range rows {
+		cpu[i], line[i] = int64(random.IntN(cpus)), int64(10+random.IntN(30))
+		latency[i] = int64(math.Round(max(1, draw(int(cpu[i])))))
+	}
+	drawn, err := table.New("samples", []*table.Column{
+		samples.Ints(samples.CPU, table.Unknown, cpu, nil), samples.Ints(samples.Latency, table.Unknown, latency, nil), samples.Ints(samples.Line, table.Unknown, line, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := query.Data{Table: drawn}
+	return insights(t, New(data, nil, kernel.New(data, kernel.Options{})))
+}
+
+// latencies are ways in which the samples of a CPU may differ, with a mean of 1.
+var latencies = []struct {
+	name string
+	draw func(*rand.Rand) float64
+	lost float64 // power that its far samples cost
+}{
+	{"exponential", func(r *rand.Rand) float64 { return r.ExpFloat64() }, 0},
+	{"normal", func(r *rand.Rand) float64 { return 1 + 0.2*r.NormFloat64() }, 0},
+	{"lognormal", func(r *rand.Rand) float64 { return math.Exp(1.2*r.NormFloat64() - 0.72) }, 0.35},
+	{"one in a hundred far", func(r *rand.Rand) float64 {
+		if r.IntN(100) == 0 {
+			return 50.5
+		}
+		return 0.5
+	}, 1},
+}
+
+// TestLikeCPUs draws runs whose CPUs are alike and counts those in which one is named.
+func TestLikeCPUs(t *testing.T) {
+	test.NoRaces(t, oneStory)
+	random := rand.New(rand.NewPCG(11, 12))
+	const runs = 500
+	for _, of := range latencies {
+		for _, size := range []struct{ cpus, rows int }{{4, 600}, {8, 600}, {64, 3000}} {
+			named := 0
+			for range runs {
+				if rank(drawnCPUs(t, size.cpus, size.rows, random, func(int) float64 { return 125 * of.draw(random) }), "odd-cpu") > 0 {
+					named++
+				}
+			}
+			t.Logf("%s, %d CPUs, %d samples: named in %d of %d runs", of.name, size.cpus, size.rows, named, runs)
+			if most := falseHosts(size.cpus) * runs; float64(named) > most+4*math.Sqrt(most+1) {
+				t.Errorf("%s, %d CPUs: one is named in %d of %d runs, %g are claimed", of.name, size.cpus, named, runs, most)
+			}
+		}
+	}
+}
+
+// TestOddCPU plants a CPU whose accesses take 425 where those of the others take 125,
+// and counts how often it is found, and no other.
+func TestOddCPU(t *testing.T) {
+	test.NoRaces(t, oneStory)
+	random := rand.New(rand.NewPCG(13, 14))
+	const runs = 100
+	for _, of := range latencies[:3] {
+		for _, size := range []struct {
+			cpus, rows int
+			power      float64
+		}{{4, 300, 0.5}, {4, 600, 0.8}, {6, 600, 0.95}, {8, 600, 0.95}, {8, 1200, 0.98}} {
+			found, others := 0, 0
+			for range runs {
+				list := drawnCPUs(t, size.cpus, size.rows, random, func(cpu int) float64 {
+					if cpu == 3 {
+						return 425 * of.draw(random)
+					}
+					return 125 * of.draw(random)
+				})
+				for _, in := range list {
+					switch {
+					case in.Kind != "odd-cpu":
+					case strings.HasPrefix(in.Text, "CPU 3 is unlike") && in.Where == "cpu = 3":
+						found++
+					default:
+						others++
+					}
+				}
+			}
+			t.Logf("%s, %d CPUs, %d samples: found in %d of %d runs, another in %d", of.name, size.cpus, size.rows, found, runs, others)
+			if float64(found) < (size.power-of.lost)*runs || others > 3 {
+				t.Errorf("%s, %d CPUs, %d samples: found in %d of %d runs, another in %d", of.name, size.cpus, size.rows, found, runs, others)
+			}
+		}
 	}
 }

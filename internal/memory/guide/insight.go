@@ -88,6 +88,7 @@ var kinds = []kind{
 	{"hot-object", "hot objects", 0.25, 0, "", hotObject},
 	{"odd-host", "hosts unlike the others", 1, 2, "", oddMachines},
 	{"odd-rank", "ranks unlike the others", 1, 2, "", oddRanks},
+	{"odd-cpu", "CPUs unlike the others", 1, 1, "", oddCPUs},
 	{"idle-core", "idle cores", 1, 1, "give it a thread", withWaiting(idleCores)},
 	{"busy-core", "busy cores", 1, 1, "divide its work", withWaiting(busyCores)},
 	{"one-node", "the nodes that serve memory", 1, 1, "let each thread touch first what it uses later", oneNode},

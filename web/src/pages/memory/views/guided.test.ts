@@ -476,6 +476,10 @@ describe('insights', () => {
     expect(emphasis('CPU 6 issued 768 samples, 1.7 times')[1]).toBe('768 samples');
     expect(emphasis('Core #0 (CPUs 0,16) issued 9 177 samples')[1]).toBe('9 177 samples');
     expect(emphasis('of 1 234 567 cycles')[1]).toBe('1 234 567 cycles');
+    const odd = (unit: string): string =>
+      `CPU 3 is unlike the other 7: mean latency 440.1${unit} of 78 samples`;
+    expect(emphasis(odd(' ns'))[1]).toBe('440.1 ns');
+    expect(emphasis(odd(''))[1]).toBe('440.1');
     expect(emphasis('nothing to count')).toEqual(['nothing to count', '', '']);
   });
   it('say what is at stake, and why they stand where they do', () => {
