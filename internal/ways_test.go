@@ -103,6 +103,8 @@ var bareReads = map[string]string{
 	"internal/record/environment.go":         "what the kernel says of the machine",
 	"internal/record/heap/confined.go":       "what the kernel says of this process",
 	"internal/record/mpitrace/":              "what a program of the user's writes while it is recorded",
+	"internal/record/pyframe/":               "what the kernel says of a program that is recorded",
+	"internal/record/python.go":              "what the kernel says of a program that is recorded",
 	"internal/record/sampler/":               "what the kernel says of programs that are recorded",
 	"internal/record/step/":                  "what the kernel says of a program that is recorded",
 	"internal/record/target/":                "a program that the user starts",

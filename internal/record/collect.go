@@ -98,6 +98,8 @@ type collector struct {
 	told      []told
 	goHeaps   map[int32]*goHeap    // of processes in which Go code was seen; nil if nothing says where it is
 	goLayouts map[string]*goLayout // of programs
+	pythons   *pythons             // nil if their frames are not read
+	scripts   scripts              // that interpreters ran
 	// told is how many samples that are left out the journal knows of.
 	toldKernel, toldOther int
 }
@@ -204,6 +206,9 @@ func (c *collector) Mapping(time uint64, m *perfevent.Mapping) {
 	c.note(entry{Time: time, Mapping: m})
 	if jitdumpOf(m.Name) {
 		c.dumps[int32(m.PID)] = m.Name
+	}
+	if !m.Data {
+		c.pythons.loaded(int32(m.PID), m.Name)
 	}
 	c.code.add(m)
 	c.space.Map(int(m.PID), time, symbol.Mapping{Start: m.Start, End: m.Start + m.Len, Offset: m.Offset, Path: m.Name, Exec: !m.Data})
@@ -344,7 +349,10 @@ func mainID(root fs.FS, cpu uint32) uint64 {
 
 // callerOf is the number of a sample's chain of callers.
 func (c *collector) callerOf(pid int32, s *perfevent.Sample) int32 {
-	n, added := c.callers.of(pid, s)
+	n, added, misfit := c.callers.of(pid, s, c.scriptOf(s))
+	if misfit {
+		c.pythons.misfit(pid)
+	}
 	if added {
 		c.note(entry{Chain: c.callers.chains[n]})
 	}

@@ -9,6 +9,7 @@
 //
 //   - sampler, pmu, operand: samples by counters, or by a timer and the
 //     interrupted instruction
+//   - pyframe: functions of Python, read of threads that stand still
 //   - heap, target: allocations and objects
 //   - step, reftrace: every reference
 //   - mpitrace: MPI calls to OTF2

@@ -34,6 +34,9 @@ func (c *collector) generated(started time.Time) (*symbol.Generated, []string) {
 			told = append(told, fmt.Sprintf("names of generated code in %s: %v", path, err))
 		}
 	}
+	for _, f := range c.scripts.frames {
+		g.AddInterpreted(f)
+	}
 	for _, pid := range c.sampled() {
 		take(pid, filepath.Join(perfMapFolder, fmt.Sprintf("perf-%d.map", pid)), g.ReadPerfMap)
 		if dump := c.dumps[pid]; dump != "" {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/record/sampler"
 )
@@ -35,7 +36,7 @@ const (
 )
 
 // journalVersion counts changes of the lines of events; layout those of the rest.
-const journalVersion = 3
+const journalVersion = 4
 
 // head is the first line: what is known before the program runs.
 type head struct {
@@ -80,6 +81,7 @@ type entry struct {
 	Chain   []uint64           `json:"chain,omitempty"` // the next number is its
 	Place   string             `json:"place,omitempty"` // of the kernel; so is its
 	Told    *told              `json:"told,omitempty"`
+	Script  *symbol.Frame      `json:"script,omitempty"` // that an interpreter ran; its number is the next
 	// Outside are samples of hardware that are left out.
 	Kernel int `json:"kernel,omitempty"`
 	Other  int `json:"other,omitempty"`

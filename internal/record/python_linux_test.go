@@ -35,8 +35,8 @@ def main():
 main()
 `
 
-// pythons are the interpreters of this machine with a way to name functions.
-func pythons(t *testing.T) []string {
+// namingPythons are the interpreters of this machine with a way to name functions.
+func namingPythons(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	home, _ := os.UserHomeDir()
@@ -69,7 +69,7 @@ func TestPythonNames(t *testing.T) {
 	if err := os.WriteFile(script, []byte(workPython), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, python := range pythons(t) {
+	for _, python := range namingPythons(t) {
 		t.Run(filepath.Base(python), func(t *testing.T) {
 			got, err := Record(t.Context(), &Options{Command: []string{python, "-X", "perf", script}, Mode: Timer, Heap: true, Sampling: pmu.Options{Rate: 1000, Stacks: true}, Say: func(string) {}})
 			if err != nil {

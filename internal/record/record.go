@@ -138,7 +138,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	}
 	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
-		Command: command, PID: opt.PID, Group: opt.Group, All: opt.All, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Keys: opt.Keys, Stop: opt.Stop,
+		Command: command, PID: opt.PID, Group: opt.Group, All: opt.All, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Keys: opt.Keys, Stop: opt.Stop, Instants: c.instants(opt),
 		Chosen: func(p *pmu.Plan, refused []error) {
 			if refusal != nil {
 				why = append(why, refusal.Error())
@@ -159,6 +159,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 		},
 	}, c)
 	err = errors.Join(err, watched.finish())
+	c.pythons.finish()
 	if write != nil {
 		err = errors.Join(err, write.finish())
 	}
@@ -184,6 +185,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Warnings = append(r.Warnings, c.pythons.without()...)
 	if n := c.journal.dropped; c.journal.err != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d samples are missing at the end: %s could not be written any more (%v)", n, c.journal.dir, c.journal.err))
 	}

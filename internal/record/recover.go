@@ -162,6 +162,8 @@ func (c *collector) replay(e *entry) {
 		c.callers.samples++
 	case e.Told != nil:
 		c.retell(e.Told)
+	case e.Script != nil:
+		c.addScript(*e.Script)
 	case e.Place != "":
 		c.kernelWords.number(e.Place)
 	}

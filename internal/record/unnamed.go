@@ -118,7 +118,7 @@ func unnamedScript(samples *table.Table) string {
 			if minor, err := strconv.Atoi(strings.TrimPrefix(v, "3.")); err == nil && minor >= 12 {
 				how = "'python3 -X perf …', or PYTHONPERFSUPPORT=1 in the environment, names the functions of the script"
 			} else {
-				how = fmt.Sprintf("this is Python %s; from 3.12 on 'python3 -X perf …' names the functions of the script", v)
+				how = fmt.Sprintf("this is Python %s; they are read from 3.9 to 3.11 on x86-64, where callers are recorded, and from 3.12 on 'python3 -X perf …' names them", v)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func TestUnnamed(t *testing.T) {
 		"Java":                {modules: append(fill(90, "//anon"), fill(10, "libjvm.so")...), want: []string{"90.0 %", "DumpPerfMapAtExit"}},
 		"another compiler":    {modules: fill(100, "[anon:JIT]"), want: []string{"100.0 %", "perf map or a jitdump"}},
 		"the kernel":          {modules: fill(100, "[kernel]"), not: []string{code}},
-		"old Python":          {modules: append(fill(80, "python3.11"), fill(20, "libc.so.6")...), want: []string{"80.0 % of the samples are in the " + script, "this is Python 3.11; from 3.12 on"}},
+		"old Python":          {modules: append(fill(80, "python3.11"), fill(20, "libc.so.6")...), want: []string{"80.0 % of the samples are in the " + script, "this is Python 3.11; they are read from 3.9 to 3.11"}},
 		"new Python":          {modules: fill(100, "libpython3.13.so.1.0"), want: []string{"100.0 %", "PYTHONPERFSUPPORT=1"}},
 		"free-threaded":       {modules: fill(100, "python3.13t"), want: []string{"PYTHONPERFSUPPORT=1"}},
 		"named Python":        {modules: fill(100, "python3.13"), scripts: fill(100, "f (a.py)"), not: []string{script}},

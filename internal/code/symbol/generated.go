@@ -22,6 +22,27 @@ type Generated struct {
 	pages map[generatedPage][]int32 // functions by the pages they reach, in the order they were added
 	all   []generatedFunction
 	refs  int
+	// interpreted are the functions that are no code, in order of their addresses.
+	interpreted []int32
+}
+
+// interpretedCode is where functions stand that an interpreter runs, and their lines:
+// no process of Linux has memory there.
+const (
+	interpretedCode = 1 << 62
+	interpretedSize = 2
+)
+
+// InterpretedPC is the address that stands for the function, or line of one, that
+// AddInterpreted was given as number n.
+func InterpretedPC(n int) uint64 { return interpretedCode + interpretedSize*uint64(n) }
+
+// AddInterpreted names a function, or a line of one, that is no code: an
+// interpreter runs it. They are numbered from 0.
+func (g *Generated) AddInterpreted(f Frame) {
+	at := InterpretedPC(len(g.interpreted))
+	g.interpreted = append(g.interpreted, int32(len(g.all)))
+	g.all = append(g.all, generatedFunction{start: at, end: at + interpretedSize, frame: f})
 }
 
 type generatedPage struct {
@@ -80,6 +101,9 @@ func (g *Generated) add(pid int, f generatedFunction) error {
 func (g *Generated) find(pid int, at, pc uint64) int32 {
 	if g == nil {
 		return none
+	}
+	if n := pc/interpretedSize - interpretedCode/interpretedSize; pc >= interpretedCode && n < uint64(len(g.interpreted)) {
+		return g.interpreted[n]
 	}
 	later := int32(none)
 	for _, n := range slices.Backward(g.pages[generatedPage{pid, pc >> generatedPageBits}]) {

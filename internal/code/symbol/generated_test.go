@@ -151,3 +151,26 @@ func FuzzGenerated(f *testing.F) {
 		}
 	})
 }
+
+// A function that is no code has a name in every process, and its neighbours have none.
+func TestGeneratedInterpreted(t *testing.T) {
+	g := &Generated{}
+	if g.find(1, 0, InterpretedPC(0)) != none {
+		t.Error("a name where there is none")
+	}
+	frames := []Frame{{"f", "a.py", 3}, {"f", "a.py", 4}}
+	for _, f := range frames {
+		g.AddInterpreted(f)
+	}
+	for i, want := range frames {
+		n := g.find(7, 0, InterpretedPC(i))
+		if n == none || g.all[n].frameAt(InterpretedPC(i)) != want {
+			t.Errorf("number %d is %d", i, n)
+		}
+	}
+	for _, pc := range []uint64{InterpretedPC(0) - 1, InterpretedPC(2), 1 << 63, 0x1000} {
+		if g.find(7, 0, pc) != none {
+			t.Errorf("%#x has a name", pc)
+		}
+	}
+}

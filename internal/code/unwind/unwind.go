@@ -47,6 +47,9 @@ type Caller struct {
 	// Exact says that PC is the instruction that was interrupted or is about to
 	// run, and not the one behind a call.
 	Exact bool
+	// SP is its stack pointer: what the frame has on the stack lies from here to
+	// the stack pointer of the next one.
+	SP uint64
 }
 
 // Unwinder finds callers. It is not safe for concurrent use.
@@ -112,7 +115,8 @@ func (u *Unwinder) Unwind(s *Sample, find func(addr uint64) *symbol.Mapping, lim
 			at-- // the call, which may be the last instruction of its function
 		}
 		r, stop := u.rules(find, at)
-		u.frames = append(u.frames, Caller{f.pc, exact || r != nil && r.signal})
+		sp, _ := f.get(f.sp)
+		u.frames = append(u.frames, Caller{f.pc, exact || r != nil && r.signal, sp})
 		before, cfa := f.pc, f.cfa
 		if stop == NoMapping && s.Code != nil && find(at) != nil && f.leave(s.Code(f.pc)) && f.cfa > cfa {
 			exact = false

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,6 +39,11 @@ type drainer struct {
 	// their parents.
 	known map[uint32]bool
 
+	instants Instants
+	latestOf map[uint32]sampleBody // of each thread, in one look at the rings
+	found    round                 // what was taken out and not handed over
+	handed   time.Time             // when that was last done
+
 	auxEvent *pmu.Event
 	aux      auxLosses // of the goroutine that empties the rings
 }
@@ -57,8 +64,8 @@ type item struct {
 
 // newDrainer returns a drainer that waits for start. Both its goroutines end with
 // finish: records that are lost because a context ended would be lost for good.
-func newDrainer(s *session, sink Sink) *drainer {
-	d := &drainer{s: s, sink: sink, rounds: make(chan round, 64), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr, auxEvent: auxEvent(s.events)}
+func newDrainer(s *session, sink Sink, instants Instants) *drainer {
+	d := &drainer{s: s, sink: sink, instants: instants, latestOf: map[uint32]sampleBody{}, rounds: make(chan round, 64), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr, auxEvent: auxEvent(s.events)}
 	if unix.Pipe2(d.stop[:], unix.O_CLOEXEC) != nil {
 		d.stop = [2]int{-1, -1} // it is then up to restMillis late to see that it is to stop
 	}
@@ -77,6 +84,10 @@ func newDrainer(s *session, sink Sink) *drainer {
 // would show nothing new; shorter would disturb the program more.
 const restMillis = 100
 
+// closeTogether is the same where threads are looked at when they were sampled: less
+// than the time between two samples of a thread.
+const closeTogether = 400 * time.Microsecond
+
 // start begins to empty the rings.
 func (d *drainer) start() {
 	d.draining = parallel.Start(context.Background(), func(context.Context) error {
@@ -88,16 +99,30 @@ func (d *drainer) start() {
 // run empties the rings until finish is called.
 func (d *drainer) run() {
 	defer close(d.rounds)
+	if d.instants != nil {
+		runtime.LockOSThread() // it ends with us, which lets all threads go that it holds
+		defer d.instants.Done()
+	}
 	fds := []unix.PollFd{{Fd: int32(d.stop[0]), Events: unix.POLLIN}}
 	for _, r := range d.s.rings {
 		fds = append(fds, unix.PollFd{Fd: int32(r.fd), Events: unix.POLLIN})
 	}
 	for {
-		_, _ = unix.Poll(fds, restMillis)
+		rest := restMillis * time.Millisecond
+		if d.instants != nil && d.instants.Looks() {
+			rest = closeTogether
+		}
+		timeout := unix.NsecToTimespec(int64(rest))
+		_, _ = unix.Ppoll(fds, &timeout, nil)
 		d.collect()
 		if fds[0].Revents != 0 || d.last.Load() {
+			d.handOver()
 			d.collect() // what came while the first pass ran
+			d.handOver()
 			return
+		}
+		if rest != closeTogether || len(d.found.records) >= wakeup || time.Since(d.handed) >= restMillis*time.Millisecond {
+			d.handOver()
 		}
 		for i := 1; i < len(fds); i++ {
 			if fds[i].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
@@ -109,18 +134,26 @@ func (d *drainer) run() {
 
 // collect takes everything out of the rings.
 func (d *drainer) collect() {
-	var found round
+	from := len(d.found.records)
 	for _, r := range d.s.rings {
-		before := len(found.records)
-		found.records = r.drain(found.records)
+		before := len(d.found.records)
+		d.found.records = r.drain(d.found.records)
 		if r.aux != nil {
-			found.pieces = append(found.pieces, r.takeAux(found.records[before:], d.trailer, &d.aux)...)
+			d.found.pieces = append(d.found.pieces, r.takeAux(d.found.records[before:], d.trailer, &d.aux)...)
 		}
 	}
-	if len(found.pieces) > 0 {
-		found.clock = tickClock{ticks: counter(), nano: monotonic(), hz: counterFrequency()}
+	if d.instants != nil {
+		d.look(d.found.records[from:])
 	}
-	d.rounds <- found
+}
+
+// handOver gives what was taken out to whoever orders it.
+func (d *drainer) handOver() {
+	if len(d.found.pieces) > 0 {
+		d.found.clock = tickClock{ticks: counter(), nano: monotonic(), hz: counterFrequency()}
+	}
+	d.rounds <- d.found
+	d.found, d.handed = round{}, time.Now()
 }
 
 // finish stops draining, and returns when everything has been handed on.

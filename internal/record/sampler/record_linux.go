@@ -90,17 +90,23 @@ func startStopped(opt *Options) (*exec.Cmd, error) {
 func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink, signals <-chan os.Signal) error {
 	done := make(chan *os.ProcessState, 1)
 	ended := make(chan struct{})
+	pidfd, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+	if err != nil {
+		opt.Instants = nil
+	}
 	go func() {
+		if err == nil {
+			ends(pidfd)
+		}
 		_ = cmd.Wait()
 		done <- cmd.ProcessState
 		close(ended)
 	}()
-	d := newDrainer(s, sink)
+	d := newDrainer(s, sink, opt.Instants)
 	d.start()
 	out.End = wait(ctx, opt, cmd.Process, ended, signals)
 	out.Elapsed = time.Since(out.Started)
 	s.enable(false)
-	var err error
 	out.Losses, err = d.finish()
 	select {
 	case <-ended:
@@ -114,6 +120,18 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 		out.Running = &Program{done: done}
 	}
 	return err
+}
+
+// ends returns when a process has ended. Whoever waits for a child in any other way is
+// told of each time that it is stopped to be looked at, in place of who stopped it.
+func ends(pidfd int) {
+	defer unix.Close(pidfd)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1)
+		if n > 0 || err != unix.EINTR {
+			return
+		}
+	}
 }
 
 // catch takes the signals that end a recording or are meant for the program,
@@ -268,7 +286,7 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := newDrainer(s, sink)
+	d := newDrainer(s, sink, opt.Instants)
 	d.known = known
 	d.start()
 	var timeUp <-chan time.Time

@@ -52,6 +52,8 @@ type Options struct {
 	// each Enter too. It is used for a process that was there before: another program
 	// has our standard input.
 	Keys *os.File
+	// Instants, if it is not nil, looks at sampled threads while they stand still.
+	Instants Instants
 	// Chosen is told the plan, and why better ones were not possible, before
 	// the program runs.
 	Chosen func(plan *pmu.Plan, refused []error)
@@ -70,6 +72,25 @@ type Sink interface {
 	Loss(l *Loss)
 	// Drained is called some times a second, when all that had come was handed on.
 	Drained()
+}
+
+// Instants looks at threads while they stand still, for what the kernel does not copy
+// into samples. Its functions are called by one thread of ours only.
+type Instants interface {
+	// Looks is called at each look at the rings. True keeps the looks close
+	// together: a sample is then taken out as soon as it is there.
+	Looks() bool
+	// Take is given a sample of the timer that has just come, in the room that it
+	// has, StackUser in full. It may put another moment of the same thread in its
+	// place, of which it returns the instruction, the time and the bytes of stack.
+	Take(s *perfevent.Sample) (ip, time uint64, stack int, ok bool)
+	// Passed says that a sample of a process was followed by another of its thread
+	// before either was taken out.
+	Passed(pid uint32)
+	// Exec says that a process began another program.
+	Exec(pid uint32)
+	// Done is called last.
+	Done()
 }
 
 // Why says how samples got lost.

@@ -307,7 +307,7 @@ func TestLostTouches(t *testing.T) {
 	timer, touch := pmu.TimerPlan(o).Events[0], pmu.Touches(o)
 	s := &session{events: []pmu.Event{timer}, byID: map[uint64]*pmu.Event{1: &timer, 2: &touch}, first: map[output]int{{cpu: 0}: 10, {cpu: 0, touch: true}: 11, {cpu: 1}: 12}}
 	l := newLog(t)
-	d := newDrainer(s, l)
+	d := newDrainer(s, l, nil)
 	for i, r := range []struct{ id, n, cpu uint64 }{{1, 5, 0}, {2, 30, 0}, {2, 7, 1}, {1, 0, 1}} {
 		d.add(lostRecord(r.id, r.n, uint64(100+i), uint32(r.cpu)))
 	}
@@ -333,7 +333,7 @@ func TestDrainerWithoutPipe(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: before.Max}); err != nil {
 		t.Fatal(err)
 	}
-	d := newDrainer(s, newLog(t))
+	d := newDrainer(s, newLog(t), nil)
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ type brokenSink struct{ Sink }
 // the recording and does not hang it.
 func TestBrokenSink(t *testing.T) {
 	timer := pmu.TimerPlan(&pmu.Options{}).Events[0]
-	d := newDrainer(&session{events: []pmu.Event{timer}, byID: map[uint64]*pmu.Event{1: &timer}}, brokenSink{})
+	d := newDrainer(&session{events: []pmu.Event{timer}, byID: map[uint64]*pmu.Event{1: &timer}}, brokenSink{}, nil)
 	d.add(lostRecord(1, 5, 100, 0))
 	d.start()
 	var p *parallel.Panic
