@@ -37,6 +37,7 @@ type python struct {
 	reader *pyframe.Reader // nil while it is looked for, and where there is none
 	child  bool            // of ours
 	minor  int
+	barred bool           // the kernel lets us not look; of who empties the rings
 	why    map[string]int // samples without frames, by the reason
 	whole  int            // samples with frames
 }
@@ -54,8 +55,12 @@ type pythons struct {
 	looker
 }
 
-// mostTaken bounds what waits: samples are handed on some times a second.
-const mostTaken = 1 << 14
+// mostTaken bounds what waits: samples are handed on some times a second. Of
+// processes without an interpreter mostWithout are known, before all are looked at anew.
+const (
+	mostTaken   = 1 << 14
+	mostWithout = 1 << 14
+)
 
 func newPythons(files *symbol.Files) *pythons {
 	return &pythons{files: files, of: map[int32]*python{}, taken: map[moment]*pyframe.Stack{}}
@@ -69,7 +74,7 @@ func (p *pythons) Looks() bool {
 	return p.active > 0
 }
 
-// Exec forgets the interpreter of a process that began another program.
+// Exec forgets the interpreter of a process that began, or began another program.
 func (p *pythons) Exec(pid uint32) { p.forget(int32(pid)) }
 
 func (p *pythons) forget(pid int32) {
@@ -104,9 +109,12 @@ func (p *pythons) find(pid int32) *python {
 	defer p.mu.Unlock()
 	known := p.of[pid]
 	if known == nil {
-		known = &python{why: map[string]int{}}
+		known = &python{}
+		if len(p.of) >= mostWithout {
+			maps.DeleteFunc(p.of, func(_ int32, other *python) bool { return other.reader == nil })
+		}
 		p.of[pid] = known
-		p.tasks = append(p.tasks, parallel.Start(context.Background(), func(context.Context) error {
+		p.tasks = append(slices.DeleteFunc(p.tasks, ended), parallel.Start(context.Background(), func(context.Context) error {
 			p.identify(pid, known)
 			return nil
 		}))
@@ -115,6 +123,16 @@ func (p *pythons) find(pid int32) *python {
 		return nil
 	}
 	return known
+}
+
+// ended reports whether a task is over.
+func ended(t *parallel.Task) bool {
+	select {
+	case <-t.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // identify looks for an interpreter among what a process has mapped.
@@ -226,7 +244,7 @@ func (p *pythons) misfit(pid int32) {
 	defer p.mu.Unlock()
 	if known := p.of[pid]; known != nil {
 		known.whole--
-		known.why["the interpreter's frames and its stack did not fit"]++
+		known.without("the interpreter's frames and its stack did not fit")
 	}
 }
 
@@ -316,8 +334,16 @@ func (p *pythons) count(known *python, err error) {
 	case err == nil:
 		known.whole++
 	case !errors.Is(err, pyframe.ErrIdle):
-		known.why[err.Error()]++
+		known.without(err.Error())
 	}
+}
+
+// without counts a sample that has no frames.
+func (p *python) without(why string) {
+	if p.why == nil {
+		p.why = map[string]int{}
+	}
+	p.why[why]++
 }
 
 // finish waits for what was begun.

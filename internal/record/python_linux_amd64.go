@@ -14,7 +14,6 @@ import (
 // looker looks at threads. It belongs to the thread that empties the rings.
 type looker struct {
 	stopper *pyframe.Stopper
-	refused map[*python]bool // the kernel lets us not look
 	pages   *pyframe.Pages
 }
 
@@ -25,7 +24,7 @@ func (c *collector) instants(opt *Options) sampler.Instants {
 		return nil
 	}
 	c.pythons = newPythons(c.code.files)
-	c.pythons.looker = looker{pyframe.NewStopper(), map[*python]bool{}, pyframe.NewPages()}
+	c.pythons.looker = looker{pyframe.NewStopper(), pyframe.NewPages()}
 	return c.pythons
 }
 
@@ -41,10 +40,10 @@ func (p *pythons) Take(s *perfevent.Sample) (ip, time uint64, stack int, ok bool
 		return 0, 0, 0, false
 	}
 	err := pyframe.ErrTraced
-	if !p.refused[known] {
+	if !known.barred {
 		ip, time, stack, err = p.take(known, s)
 	}
-	p.refused[known] = p.refused[known] || errors.Is(err, pyframe.ErrTraced)
+	known.barred = errors.Is(err, pyframe.ErrTraced)
 	p.count(known, err)
 	return ip, time, stack, err == nil
 }

@@ -25,6 +25,12 @@ const (
 func (d *drainer) look(fresh []byte) {
 	records(fresh, func(h perfevent.Header, body []byte) {
 		switch h.Type {
+		case perfevent.RecordFork:
+			if own, _, ok := d.trailer.ParseTrailer(body); ok {
+				if t, ok := perfevent.ParseTask(h, own); ok && t.PID != t.PPID {
+					d.instants.Exec(t.PID)
+				}
+			}
 		case perfevent.RecordComm:
 			if own, _, ok := d.trailer.ParseTrailer(body); ok {
 				if c, ok := perfevent.ParseComm(h, own); ok && c.Exec {

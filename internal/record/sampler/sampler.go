@@ -87,7 +87,7 @@ type Instants interface {
 	// Passed says that a sample of a process was followed by another of its thread
 	// before either was taken out.
 	Passed(pid uint32)
-	// Exec says that a process began another program.
+	// Exec says that a process began, or began another program.
 	Exec(pid uint32)
 	// Done is called last.
 	Done()
