@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Supported reports whether threads can be looked at on this machine.
-const Supported = true
-
 // Stopper stops threads for a moment. All its functions are called by one thread
 // of ours, which may not do anything else: the kernel lets no other one look.
 type Stopper struct {
