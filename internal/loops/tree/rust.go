@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/isobath/isobath/internal/data/refs/flow"
 )
 
 var (
@@ -78,4 +80,43 @@ func (s *scanner) opening(i int) int {
 		}
 	}
 	return -1
+}
+
+// blendedUnproved reports whether code that goes round for a group's statement may be
+// that of several turns, or of a loop around it, where neither marks nor the text tell:
+// a test of it stands there twice, or the head of a loop around it has code there.
+func (b *build) blendedUnproved(gr *group) bool {
+	st := &b.statements[gr.statement]
+	if !st.unproved {
+		return false
+	}
+	tests := map[position]bool{}
+	return slices.ContainsFunc(gr.machines, func(m int32) bool {
+		return slices.ContainsFunc(b.loops[m].blocks, func(id int32) bool {
+			if b.loopOf[id] != m {
+				return false
+			}
+			p, ok := b.forest.branch(id)
+			ok = ok && b.basics[id].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at)
+			again := ok && tests[p]
+			tests[p] = tests[p] || ok
+			return again || b.ofHeadAround(id, gr.statement)
+		})
+	})
+}
+
+// ofHeadAround reports whether a basic has code of the head of a loop around a
+// statement, or of what that calls.
+func (b *build) ofHeadAround(id, inner int32) bool {
+	list := b.listing(id)
+	for outer := range int32(len(b.statements)) {
+		st := &b.statements[outer]
+		if b.inStatement(inner, outer) && slices.ContainsFunc(list, func(in instruction) bool {
+			p := positionOf(&in)
+			return p.file == st.file && p.column() > 0 && st.head.contains(p.at) || calledIn(&in, st.head, st.file)
+		}) {
+			return true
+		}
+	}
+	return false
 }

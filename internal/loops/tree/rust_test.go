@@ -94,3 +94,47 @@ func TestRustHeads(t *testing.T) {
 		})
 	}
 }
+
+// Of a loop around a while that the compiler worked on twice a turn, each with a test of
+// the while and with code of its own that was inlined, nothing is left but those: it is
+// neither of the two for certain.
+func TestRustLoopAroundItsTests(t *testing.T) {
+	text := "fn run(n: i32) {\n\tfor x in 0..n {\n\t\twhile y > 0 {\n\t\t\tc[x] += 2;\n\t\t}\n\t}\n}\n"
+	at := func(pc uint64, line, column int, ending flow.Ending) flow.Instruction {
+		return flow.Instruction{PC: pc, Length: 4, Ending: ending, Function: 0x1000, Home: "run", Column: column, Place: refs.Place{Function: "run", File: "a.rs", Line: line}}
+	}
+	next := flow.Instruction{PC: 0x1014, Length: 4, Ending: flow.Branch, Function: 0x1000, Home: "run", Column: 5,
+		Place: refs.Place{Function: "next", File: "core.rs", Line: 7}, Calls: []flow.Site{{File: "a.rs", Line: 2, Column: 11}}}
+	trace := &flow.Trace{Code: []flow.Instruction{
+		at(0x1000, 1, 1, flow.Jump),
+		at(0x1004, 3, 9, flow.Branch), at(0x1008, 4, 4, flow.Straight),
+		at(0x100c, 3, 9, flow.Branch), at(0x1010, 4, 4, flow.Straight),
+		next, at(0x1018, 7, 2, flow.Return),
+	}}
+	e := flow.NewEncoder()
+	enter := func(starts ...uint64) {
+		for _, pc := range starts {
+			e.Enter(1, pc)
+			e.Reach(1, pc+4)
+		}
+	}
+	enter(0x1000)
+	for range 3 {
+		enter(0x1004, 0x1008, 0x100c, 0x1010, 0x1014)
+	}
+	enter(0x1018)
+	var err error
+	if trace.Blocks, trace.Threads, err = e.Flow(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Build(t.Context(), Input{Flow: trace, Source: func(string) []byte { return []byte(text) },
+		Open: func() (refs.Reader, error) { return &kept{about: &refs.About{Has: refs.HasPC}}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range got.Loops {
+		if l.Exact {
+			t.Errorf("line %d: %d turns in %d entries are shown as exact", l.Line, l.Trips.Trips, l.Entries)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "code that cannot be told from its body ran before the test that ended it, which is a turn or is not"
 	case b.lastUntold(gr):
 		v.why = "what counts and what tests have one line in the text, so that the last turn cannot be told from the test"
-	case st.unproved && b.rotated(gr):
+	case st.unproved && b.rotated(gr), b.blendedUnproved(gr):
 		v.why = "the compiler worked on it, and neither marks nor its text prove its turns"
 	case b.unsure(gr):
 		v.why = "it has its first code in common with a loop around or inside it, and turns of one cannot be told from those of the other"
