@@ -116,25 +116,34 @@ func TestFortranTurns(t *testing.T) {
 			}
 			got := recordTree(t, program, reftrace.Step)
 			exact, all := 0, 0
-			for i, line := range strings.Split(text, "\n") {
-				var entries, turns uint64
-				if _, said, ok := strings.Cut(line, " ! "); !ok {
-					continue
-				} else if _, err := fmt.Sscan(said, &entries, &turns); err != nil {
-					t.Fatal(err)
-				}
+			for line, want := range said(t, text, " ! ") {
 				all++
-				l := loopAt(got, i+1)
-				switch {
-				case l != nil && l.Exact && (l.Entries != entries || l.Trips.Trips != turns):
-					t.Errorf("line %d: %d entries, %d turns are shown as exact, want %d and %d", i+1, l.Entries, l.Trips.Trips, entries, turns)
+				switch l := loopAt(got, line); {
+				case l != nil && l.Exact && (l.Entries != want.entries || l.Trips.Trips != want.turns):
+					t.Errorf("line %d: %d entries, %d turns are shown as exact, want %d and %d", line, l.Entries, l.Trips.Trips, want.entries, want.turns)
 				case l != nil && l.Exact:
 					exact++
-				case constant[i+1] && (l == nil || l.Head != 0):
-					t.Errorf("line %d: %+v, want %d and %d", i+1, l, entries, turns)
+				case constant[line] && (l == nil || l.Head != 0):
+					t.Errorf("line %d: %+v, want %d and %d", line, l, want.entries, want.turns)
 				}
 			}
 			t.Logf("%d of %d loops exact", exact, all)
 		})
 	}
+}
+
+// said are the entries and turns of loops that stand in comments behind them.
+func said(t *testing.T, text, comment string) map[int]truth {
+	t.Helper()
+	all := map[int]truth{}
+	for i, line := range strings.Split(text, "\n") {
+		if _, numbers, ok := strings.Cut(line, comment); ok {
+			w := truth{line: i + 1}
+			if _, err := fmt.Sscan(numbers, &w.entries, &w.turns); err != nil {
+				t.Fatal(err)
+			}
+			all[w.line] = w
+		}
+	}
+	return all
 }

@@ -80,7 +80,13 @@ func languageFlags(t *testing.T, source string) []string {
 // recordTree records the kernel of a program and builds its tree.
 func recordTree(t *testing.T, program string, backend reftrace.Backend) *tree.Tree {
 	t.Helper()
-	rec, err := reftrace.Record(t.Context(), reftrace.Options{Command: []string{program}, Region: target.Region{Function: "run"}, Thread: reftrace.FirstThread, Backend: backend, Flow: true})
+	return recordTreeOf(t, program, "run", backend)
+}
+
+// recordTreeOf records a function of a program and builds its tree.
+func recordTreeOf(t *testing.T, program, function string, backend reftrace.Backend) *tree.Tree {
+	t.Helper()
+	rec, err := reftrace.Record(t.Context(), reftrace.Options{Command: []string{program}, Region: target.Region{Function: function}, Thread: reftrace.FirstThread, Backend: backend, Flow: true})
 	if err != nil {
 		t.Fatal(err)
 	}

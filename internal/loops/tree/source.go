@@ -529,24 +529,28 @@ func (s *scanner) firsts(body int) []span {
 	return out
 }
 
-// goLoops finds for … { … } as gofmt writes it: the closing brace has a line of
-// its own, indented as the for.
+// goLoops finds for … { … } as gofmt writes it: the closing brace begins a line that
+// is indented as the for. One that a brace follows ends a list that is gone through.
 func goLoops(file string, text []byte) []statement {
 	var open []string
 	return lineLoops(file, text, func(line string) (opens bool, closes int) {
 		rest := strings.TrimLeft(line, "\t")
 		indent := line[:len(line)-len(rest)]
-		if strings.HasPrefix(rest, "for ") && strings.HasSuffix(strings.TrimSpace(rest), "{") {
+		opening := strings.HasSuffix(strings.TrimSpace(string(blanked([]byte(rest)))), "{")
+		if strings.HasPrefix(rest, "for ") && opening {
 			open = append(open, indent)
 			return true, 0
 		}
-		if n := len(open); n > 0 && strings.HasPrefix(rest, "}") && indent == open[n-1] {
+		if n := len(open); n > 0 && strings.HasPrefix(rest, "}") && indent == open[n-1] && !opening {
 			open = open[:n-1]
 			return false, 1
 		}
 		return false, 0
 	})
 }
+
+// untested are the first lines of loops without a condition.
+var untested = regexp.MustCompile(`(?i)^(\w+\s*:\s*)?(do|for\s*\{)\s*$`)
 
 // lineLoops finds loops whose first and last lines are told by a function.
 func lineLoops(file string, text []byte, what func(line string) (opens bool, closes int)) []statement {
@@ -563,8 +567,9 @@ func lineLoops(file string, text []byte, what func(line string) (opens bool, clo
 			head := span{at, place(i+2, 0)}
 			open = append(open, len(found))
 			bare := strings.TrimSpace(line)
+			code, _, _ := strings.Cut(string(blanked([]byte(bare))), "!") // without comments of either language
 			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, shape: shape{parent: -1},
-				endless: bare == "do" || bare == "for {"})
+				endless: untested.MatchString(code)})
 		}
 	}
 	return found
