@@ -57,7 +57,7 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	case len(gr.machines) == 0, marked && e.uneven == 0 && (e.unmarked == 0 || byMarks.total() > v.counts.total()):
 		v.counts = byMarks // copies of turns outside the loop have marks too
 	case marked && byMarks.total() == v.counts.total():
-	case marked && st.testsFirst() && e.uneven == 0 && e.even > 0 && byMarks.total()+e.unmarked == v.counts.total():
+	case marked && st.testsFirst() && e.uneven == 0 && e.even > 0 && e.ended == e.unmarked && byMarks.total()+e.unmarked == v.counts.total():
 		// What ran behind the last mark is the test, with code that was moved into
 		// it: a turn begins with its mark.
 		v.counts = byMarks
