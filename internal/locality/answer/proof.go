@@ -118,8 +118,10 @@ func (p *Proof) Conclude() {
 		}
 		saved = saved || l.Recorded < l.Now-l.Now/20
 	}
-	p.Text = "the changed program misses as predicted, within 2 %"
-	if len(off) > 0 {
+	switch p.Text = "the changed program misses as predicted, within 2 %"; {
+	case len(off) > 0 && p.Holds:
+		p.Text += ", but not in " + strings.Join(off, "; ")
+	case len(off) > 0:
 		p.Text = "predicted and recorded differ: " + strings.Join(off, "; ")
 	}
 	switch t := p.Time; {

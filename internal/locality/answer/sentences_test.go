@@ -165,6 +165,9 @@ func TestProofSentences(t *testing.T) {
 		if p.Holds != holds {
 			t.Errorf("holds: %v, of %+v", p.Holds, p.Levels)
 		}
+		if strings.Contains(p.Text, "misses as predicted") != holds || strings.Contains(p.Text, "recorded differ") == holds {
+			t.Errorf("%q, of %+v", p.Text, p.Levels)
+		}
 		other := p.Time != nil && p.Time.Output == OutputDiffers
 		faster := p.Time != nil && !other && p.Time.After < p.Time.Before && 4*p.Time.Faster >= 3*p.Time.Rounds
 		slow := p.Time != nil && !other && !faster
