@@ -3,6 +3,7 @@ package reuse
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/refs"
@@ -140,6 +141,35 @@ func TestAliases(t *testing.T) {
 	all = append(all, refs.Ref{Addr: 0x3008, Size: 8}) // forgotten
 	if r := measure(all, Options{}); r.Aliases != 1 || r.Loads != 4 {
 		t.Errorf("%d aliases of %d loads", r.Aliases, r.Loads)
+	}
+}
+
+// TestAliasesEqualTheirDefinition compares with a search of the latest stores, for
+// places in a page, pages and runs of stores of all lengths.
+func TestAliasesEqualTheirDefinition(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		all := make([]refs.Ref, 3000)
+		pages, places := 1+rng.Uint64N(3), 1+rng.Uint64N(1<<rng.Uint64N(8))
+		var stores []uint64
+		want := uint64(0)
+		for i := range all {
+			r := refs.Ref{Addr: (1+rng.Uint64N(pages))<<12 | rng.Uint64N(places)<<3, Size: 8, Op: refs.Op(rng.IntN(3))}
+			if i > 0 && rng.IntN(2) == 0 {
+				r.Addr = all[i-1].Addr
+			}
+			if r.Op != refs.Store && slices.ContainsFunc(stores, func(s uint64) bool { return s>>12 != r.Addr>>12 && s&0xff8 == r.Addr&0xff8 }) {
+				want++
+			}
+			if r.Op != refs.Load {
+				stores = append(stores, r.Addr)
+				stores = stores[max(len(stores)-aliasWindow, 0):]
+			}
+			all[i] = r
+		}
+		if got := measure(all, Options{}).Aliases; got != want {
+			t.Errorf("seed %d: %d aliases, want %d", seed, got, want)
+		}
 	}
 }
 
