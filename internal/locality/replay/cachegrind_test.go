@@ -58,25 +58,39 @@ func TestCachegrind(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			exe := filepath.Join(t.TempDir(), name)
-			if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-static", "-no-pie", "-o", exe, filepath.Join(dir, name+".c"), "-lpthread").CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			models := make([]*grindModel, len(geometries))
-			for i, g := range geometries {
-				models[i] = newGrindModel(t, g)
-			}
-			lackeyTrace(t, valgrind, exe, func(kind byte, addr uint64, size uint32) {
-				for _, m := range models {
-					m.add(kind, addr, size)
-				}
-			})
-			for i, g := range geometries {
-				want := runCachegrind(t, valgrind, exe, g)
-				compareGrind(t, fmt.Sprint(g), models[i].byLine(t, exe), want)
-				models[i].compareSurvey(t, fmt.Sprint(g), exe, want)
-			}
+			compareCachegrind(t, valgrind, buildStatic(t, filepath.Join(dir, name+".c"), "-O1"), geometries)
 		})
+	}
+}
+
+// buildStatic compiles a program so that it makes the same references under every
+// tool.
+func buildStatic(t *testing.T, source, level string) (exe string) {
+	t.Helper()
+	exe = filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), ".c"))
+	if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), level, "-g", "-static", "-no-pie", "-o", exe, source, "-lpthread").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+// compareCachegrind runs a program once for our models of some geometries, and once
+// for each under cachegrind.
+func compareCachegrind(t *testing.T, valgrind, exe string, geometries []geometry) {
+	t.Helper()
+	models := make([]*grindModel, len(geometries))
+	for i, g := range geometries {
+		models[i] = newGrindModel(t, g)
+	}
+	lackeyTrace(t, valgrind, exe, func(kind byte, addr uint64, size uint32) {
+		for _, m := range models {
+			m.add(kind, addr, size)
+		}
+	})
+	for i, g := range geometries {
+		want := runCachegrind(t, valgrind, exe, g)
+		compareGrind(t, fmt.Sprint(g), models[i].byLine(t, exe), want)
+		models[i].compareSurvey(t, fmt.Sprint(g), exe, want)
 	}
 }
 

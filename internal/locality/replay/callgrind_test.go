@@ -5,7 +5,6 @@ package replay
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,26 +34,27 @@ func TestCallgrindUse(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			exe := filepath.Join(t.TempDir(), name)
-			if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-static", "-no-pie", "-o", exe, filepath.Join(dir, name+".c"), "-lpthread").CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			got := ourLoss(t, valgrind, exe)
-			want := callgrindLoss(t, valgrind, exe)
-			seen, total := 0, int64(0)
-			for key, n := range want {
-				if n == 0 || !ofProgram(t, exe, key) {
-					continue
-				}
-				total += n
-				if seen++; got[key] != n {
-					t.Errorf("%s: %d bytes lost, callgrind %d", key, got[key], n)
-				}
-			}
-			if seen < 5 || total < 200 {
-				t.Errorf("callgrind has %d instructions that lose %d bytes", seen, total)
-			}
+			compareCallgrind(t, valgrind, buildStatic(t, filepath.Join(dir, name+".c"), "-O1"))
 		})
+	}
+}
+
+func compareCallgrind(t *testing.T, valgrind, exe string) {
+	t.Helper()
+	got := ourLoss(t, valgrind, exe)
+	want := callgrindLoss(t, valgrind, exe)
+	seen, total := 0, int64(0)
+	for key, n := range want {
+		if n == 0 || !ofProgram(t, exe, key) {
+			continue
+		}
+		total += n
+		if seen++; got[key] != n {
+			t.Errorf("%s: %d bytes lost, callgrind %d", key, got[key], n)
+		}
+	}
+	if seen < 5 || total < 200 {
+		t.Errorf("callgrind has %d instructions that lose %d bytes", seen, total)
 	}
 }
 
@@ -72,7 +72,7 @@ func ofProgram(t *testing.T, exe, key string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"main", "work", "prepare", "loc_alloc", "loc_object"} {
+	for _, name := range []string{"main", "work", "prepare", "loc_alloc", "loc_object", "find", "next", "insert", "within", "uniform"} {
 		if at, err := p.Function(name); err == nil && at.Contains(pc) {
 			return true
 		}
