@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // function is a function of a source file: lines from to to, not counting to.
@@ -17,7 +18,7 @@ type function struct {
 // Heads of functions. What stands before a brace is one if a name precedes its
 // first parenthesis and is no word of control.
 var (
-	goHead      = regexp.MustCompile(`\bfunc\s*(?:\([^)]*\)\s*)?([A-Za-z_]\w*)`)
+	wordHead    = regexp.MustCompile(`\b(?:func\s*(?:\([^)]*\)\s*)?|fn\s+)([A-Za-z_]\w*)`) // Go, Rust
 	callHead    = regexp.MustCompile(`([A-Za-z_~][\w:~]*(?:<[^<>()]*>)?)\s*\(`)
 	fortranHead = regexp.MustCompile(`(?i)^\s*(?:[a-z_*()0-9, =]*\s)?(?:subroutine|function|program)\s+([a-z_]\w*)`)
 	fortranEnd  = regexp.MustCompile(`(?i)^\s*end\s*(?:subroutine|function|program)?\b\s*\w*\s*$`)
@@ -26,12 +27,13 @@ var (
 var control = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "catch": true, "return": true, "sizeof": true, "defined": true, "do": true}
 
 // functionsOf finds the functions of a source file by its braces, or by the words
-// of Fortran where there are none.
-func functionsOf(text []string) []function {
-	if found := bracedFunctions(text); len(found) > 0 {
-		return found
+// of Fortran where there are none, and says whether it is Fortran.
+func functionsOf(text []string) (found []function, fortran bool) {
+	if found = bracedFunctions(text); len(found) > 0 {
+		return found, false
 	}
-	return fortranFunctions(text)
+	found = fortranFunctions(text)
+	return found, len(found) > 0
 }
 
 // scanner walks over braces outside of comments, strings and directives.
@@ -39,6 +41,7 @@ type scanner struct {
 	out      []function
 	head     strings.Builder // since the last brace or semicolon
 	headFrom int             // the line it began at; −1 before its first sign
+	markFrom int             // the first of the attributes of Rust before it; −1 without
 	depth    int
 	inside   int // the depth of the function that is open; −1 outside
 	comment  bool
@@ -48,9 +51,15 @@ type scanner struct {
 const maxHead = 4096
 
 func bracedFunctions(text []string) []function {
-	s := scanner{headFrom: -1, inside: -1}
+	s := scanner{headFrom: -1, markFrom: -1, inside: -1}
 	directive := false
 	for i, t := range text {
+		if !s.comment && s.headFrom < 0 && strings.HasPrefix(strings.TrimSpace(t), "#[") {
+			if s.markFrom < 0 {
+				s.markFrom = i
+			}
+			continue
+		}
 		if !s.comment && (directive || strings.HasPrefix(strings.TrimSpace(t), "#")) {
 			directive = strings.HasSuffix(strings.TrimRight(t, " \t\r"), `\`)
 			continue
@@ -84,13 +93,23 @@ func (s *scanner) line(t string, number int) {
 		case strings.HasPrefix(t[i:], "/*"):
 			s.comment = true
 			i++
-		case c == '"' || c == '\'' || c == '`':
+		case c == '"' || c == '`' || c == '\'' && isCharacter(t, i):
 			i = closing(t, i)
 		default:
 			s.sign(c, number)
 		}
 	}
 	s.sign(' ', number)
+}
+
+// isCharacter tells a character in quotes from a quote that closes nothing: a lifetime
+// of Rust, such as &'a str, or one that parts the digits of a number of C++.
+func isCharacter(t string, i int) bool {
+	if strings.HasPrefix(t[i:], `'\`) {
+		return true
+	}
+	_, size := utf8.DecodeRuneInString(t[i+1:])
+	return strings.HasPrefix(t[i+1+size:], "'")
 }
 
 // closing is where the string that begins at i ends, or the end of the line.
@@ -125,6 +144,9 @@ func (s *scanner) sign(c byte, number int) {
 	default:
 		if s.headFrom < 0 && c != ' ' && c != '\t' && c != '\r' {
 			s.headFrom = number
+			if s.markFrom >= 0 {
+				s.headFrom = s.markFrom
+			}
 		}
 		if s.headFrom >= 0 && s.head.Len() < maxHead {
 			s.head.WriteByte(c)
@@ -134,11 +156,11 @@ func (s *scanner) sign(c byte, number int) {
 
 func (s *scanner) clear() {
 	s.head.Reset()
-	s.headFrom = -1
+	s.headFrom, s.markFrom = -1, -1
 }
 
 func headName(head string) (string, bool) {
-	if m := goHead.FindStringSubmatch(head); m != nil {
+	if m := wordHead.FindStringSubmatch(head); m != nil {
 		return m[1], true
 	}
 	head = withoutAttributes(head)

@@ -38,7 +38,11 @@ type file struct {
 }
 
 func newFile(text []string) *file {
-	f := &file{lines: newLines(text), functions: functionsOf(text)}
+	functions, fortran := functionsOf(text)
+	if fortran { // letters large and small are one there
+		text = lowered(text)
+	}
+	f := &file{lines: newLines(text), functions: functions}
 	f.bodies, f.paired, f.away = make([]*body, len(f.functions)), make([]bool, len(f.functions)), make([]bool, len(f.lines))
 	return f
 }

@@ -118,3 +118,62 @@ func TestLinesAmongMoved(t *testing.T) {
 		t.Errorf("%q is paired with %q", a[2], b[m.toB[2]])
 	}
 }
+
+// TestFunctionsOfLanguages finds where functions begin and end in what looks like
+// quotes, but is none, and with what stands before them.
+func TestFunctionsOfLanguages(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []function
+	}{
+		{"lifetimes of Rust", `use std::fmt;
+fn longest<'a>(x: &'a str, y: &'a str) -> &'a str {
+    if x.len() > 1 { x } else { y }
+}
+fn quoted(c: char) -> bool {
+    c == '{' || c == '\'' || c == 'é' || c == '\u{7b}'
+}
+fn last<'b>(x: &'b [u8]) -> &'b u8 { &x[0] }`, []function{{"longest", 1, 4}, {"quoted", 4, 7}, {"last", 7, 8}}},
+		{"attributes of Rust", `#[derive(Debug)]
+struct S { a: u8 }
+
+#[inline]
+#[cfg(feature = "x")]
+/// Adds.
+fn add(a: u8) -> u8 {
+    #[allow(unused)]
+    let b = a;
+    b
+}
+#[test]
+fn adds() {
+}`, []function{{"add", 3, 11}, {"adds", 11, 14}}},
+		{"parted digits of C++", `long f() { return 1'000'000; }
+int g() {
+  return 0xff'ff'ff'ff;
+}`, []function{{"f", 0, 1}, {"g", 1, 4}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, fortran := functionsOf(strings.Split(tt.text, "\n")); fortran || !slices.Equal(got, tt.want) {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestLinesOfFortran pairs lines whose letters are large on one side: they are the
+// same to its compilers. In C they are others.
+func TestLinesOfFortran(t *testing.T) {
+	a := []string{"      SUBROUTINE RELAX(U, N)", "      DO 10 I = 1, N", "        IF (U(I) .GT. 0) THEN", "          U(I) = U(I) +", "     &      W(I)", "        END IF", "   10 CONTINUE", "      END SUBROUTINE RELAX"}
+	b := []string{"      ! in the other direction", "      subroutine relax(u, n)", "      do 10 i = 1, n", "        if (u(i) .gt. 0) then", "          u(i) = u(i) +", "     &      w(i)", "        end if", "   10 continue", "      end subroutine relax"}
+	m := matchTexts(a, b)
+	for i, j := range m.toB {
+		if j != i+1 || m.how[i] != Equal {
+			t.Errorf("%q is paired with line %d, %s", a[i], j+1, m.how[i])
+		}
+	}
+	m = matchTexts([]string{"int f(int N)", "{", "  n = N;", "}"}, []string{"int f(int N)", "{", "  N = N;", "  n = n;", "}"})
+	if m.toB[2] >= 0 && m.how[2] == Equal {
+		t.Errorf("n = N is line %d", m.toB[2]+1)
+	}
+}

@@ -28,6 +28,14 @@ func newLines(text []string) []line {
 	return out
 }
 
+func lowered(text []string) []string {
+	out := make([]string, len(text))
+	for i, t := range text {
+		out[i] = strings.ToLower(t)
+	}
+	return out
+}
+
 // commonLine reports lines that files hold many of, whatever they do.
 func commonLine(text string) bool {
 	switch strings.Trim(text, "{}();, \t") {
