@@ -126,13 +126,13 @@ export class ChangeHistogramView extends HistogramView {
       const [na, nb] = [a[bin] ?? 0, b[bin] ?? 0];
       const judged = [String(nb - na), ...countVerdict(na, nb, this.input.before)];
       return [
-        this.layout.sayBin(bin),
+        ...this.layout.binCells(bin),
         String(na),
         String(nb),
         ...(this.input.before.why ? NOT_COMPARED : judged),
       ];
     });
-    return { head: [this.input.axis.column.name, ...VERDICT_HEAD], rows };
+    return { head: [...this.layout.binHead, ...VERDICT_HEAD], rows };
   }
 
   override summary(): string {
@@ -213,7 +213,9 @@ class ChangeStrip extends SideStrip {
   table(): string[][] {
     const number = (v: number | null | undefined): string => String(v ?? '');
     return this.answer.windows.map((w, i) => [
-      `${this.title} ${w.from} to ${w.to}`,
+      this.title,
+      String(w.from),
+      String(w.to),
       number(this.inA(i)?.value),
       number(w.value),
       number(this.change(i)),

@@ -156,9 +156,14 @@ export class ChangeCategoriesView extends PairCategoriesView {
     const rows = this.shown.map((bin) => {
       const [a, b] = this.sides(bin);
       const judged = [String(b - a), ...countVerdict(a, b, this.input)];
-      return [this.layout.sayBin(bin), String(a), String(b), ...(this.input.why ? NOT_COMPARED : judged)];
+      return [
+        ...this.layout.binCells(bin),
+        String(a),
+        String(b),
+        ...(this.input.why ? NOT_COMPARED : judged),
+      ];
     });
-    return { head: [this.input.axis.column.name, ...VERDICT_HEAD], rows };
+    return { head: [...this.layout.binHead, ...VERDICT_HEAD], rows };
   }
 
   override summary(): string {

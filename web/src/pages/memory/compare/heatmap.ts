@@ -62,13 +62,20 @@ export class ChangeHeatmapView extends HeatmapView {
     return error !== undefined && verdictOf(d, error)[2] === 'unsure' ? mix(theme.foot, fill, 0.3) : fill;
   }
 
+  /** Where a window begins and ends, as numbers: in time, or in percent of each run. */
+  private ends(window: number): readonly [from: number, to: number] {
+    const { grid, parts } = this.input;
+    if (parts) return [(100 * window) / this.windows, (100 * (window + 1)) / this.windows];
+    return [grid.edges[window]!, grid.edges[window + 1]!];
+  }
+
   private when(window: number): string {
-    const { grid, time, parts } = this.input;
+    const { time, parts } = this.input;
     if (parts) {
-      const [from, till] = [window, window + 1].map((w) => decimal((100 * w) / this.windows, 0));
+      const [from, till] = this.ends(window).map((share) => decimal(share, 0));
       return `${from} to ${till} % of each run`;
     }
-    const [lo, hi] = [grid.edges[window]!, grid.edges[window + 1]!];
+    const [lo, hi] = this.ends(window);
     if (hi - lo === 1 && lo % 1 !== 0) return `${time.name} ${this.layout.say(lo + 0.5)}`;
     return `${time.name} ${this.layout.say(lo)} – ${this.layout.say(hi)} ${this.layout.scale.unit}`.trim();
   }
@@ -103,10 +110,13 @@ export class ChangeHeatmapView extends HeatmapView {
         if (!a && !b) return [];
         const [d, error] = [this.change(cell), this.error(cell)];
         const known = d !== undefined && error !== undefined ? verdictOf(d, error) : NOT_TESTED;
-        return [[`${this.nameOf(row)}, ${this.when(w)}`, ...[a, b, d].map((v) => String(v ?? '')), ...known]];
+        const numbers = [...this.ends(w), a, b, d];
+        return [[this.nameOf(row), ...numbers.map((v) => String(v ?? '')), ...known]];
       }),
     );
-    return { head: [`${this.input.by.name}: ${this.unit}`, ...VERDICT_HEAD], rows };
+    const unit = this.input.parts ? '%' : this.input.time.unit;
+    const ends = ['from', 'to'].map((end) => `${end} ${unit}`.trim());
+    return { head: [`${this.input.by.name}: ${this.unit}`, ...ends, ...VERDICT_HEAD], rows };
   }
 
   override get unit(): string {

@@ -269,15 +269,17 @@ export class ChangeParallelView extends ParallelView {
       c.layout.slots.map((s) => {
         const sides = this.input.bars[i];
         const [a, b] = [sides?.a[s.bin] ?? 0, sides?.b[s.bin] ?? 0];
+        const { column } = c.layout.input;
         return [
-          `${c.layout.input.column.name} ${c.layout.sayBin(s.bin)}`,
+          ...[column.name, ...c.layout.cells(s.bin), column.unit],
           String(a * this.chance.scaleA),
           String(b * this.chance.scaleB),
           ...(sides?.why ? NOT_COMPARED : [String(this.change(a, b)), ...countVerdict(a, b, this.chance)]),
         ];
       }),
     );
-    return { head: [`samples of each ${EACH}`, ...VERDICT_HEAD], rows };
+    const head = [`samples of each ${EACH}: axis`, 'value', 'from', 'to', 'unit'];
+    return { head: [...head, ...VERDICT_HEAD], rows };
   }
 
   override summary(): string {

@@ -29,7 +29,9 @@ import { column, info, machine, names, numbers, pair } from '../../../api/fixtur
 import { foldAxis, KeptFolds } from './fold';
 import { HistogramView } from './histogram';
 import { binOf, resourceOf } from './link';
+import { ChangeHistogramView } from '../compare/axis';
 import { ChangeParallelView } from '../compare/parallel';
+import { VERDICT_HEAD } from '../compare/verdict';
 import { brushOf, ParallelView, type ParallelInput } from './parallel';
 import { SvgRenderer } from '../../../base/svg';
 import { parseTokens } from '../../../base/theme';
@@ -317,7 +319,9 @@ describe('lines', () => {
     const said = (bin: number): string => v.describe({ kind: 'bin', axis: 0, bin }).more ?? '';
     expect(said(0)).toMatch(/B − A −80/);
     expect(said(1)).toMatch(/B − A \+80/);
-    expect(v.rows().rows.map((r) => Math.sign(Number(r[3])))).toEqual([-1, 1, -1, 1, -1]);
+    const table = v.rows();
+    const change = table.head.indexOf('change');
+    expect(table.rows.map((r) => Math.sign(Number(r[change])))).toEqual([-1, 1, -1, 1, -1]);
     const r = new SvgRenderer(theme, roughMeasure);
     const drawn: { x: number; w: number }[] = [];
     const bar = [changeBar(theme, -1), changeBar(theme, 1)];
@@ -571,6 +575,25 @@ describe('parallel view', () => {
         [expect.any(String), '20.5', '99', '6', '6', '0'],
       ],
     });
+  });
+  it('lists the bins of two runs by their ends, as numbers', () => {
+    const time = { column: column('time', { kind: 'time', unit: 'ns' }), subtitle: '' };
+    const answer = numbers('time', [10, 20.5, 30], [4, 600]);
+    const before = { answer: numbers('time', [10, 20.5, 30], [6, 100]), strips: [], allowance: 0 };
+    const size = { w: 600, h: 200 };
+    const bins = new ChangeHistogramView({
+      axis: { ...time, answer },
+      size,
+      brushes: [],
+      below: 0,
+      before: { ...before, shown: 'diff' },
+    }).rows();
+    expect(bins.head).toEqual(['time', 'from ns', 'to ns', ...VERDICT_HEAD]);
+    expect(bins.rows.map((r) => [r[1], r[2], r[3], r[4], r[5], r[8]])).toEqual([
+      ['10', '20.5', '6', '4', '-2', 'unsure'],
+      ['20.5', '30', '100', '600', '500', 'more'],
+    ]);
+    for (const r of bins.rows) expect(r).toHaveLength(bins.head.length);
   });
   it('writes tables as CSV', () => {
     expect(csv({ head: ['a'], rows: [['x,"y"']] })).toBe('a\n"x,""y"""\n');

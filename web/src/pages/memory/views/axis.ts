@@ -257,16 +257,30 @@ export class AxisLayout {
     return [this.sayBin(bin), String(from ?? ''), String(to ?? '')];
   }
 
+  /** Whether bins have ends: names have none. */
+  private get numeric(): boolean {
+    return this.input.column.kind !== 'category';
+  }
+
+  /** The heads of the cells that say in a table which bin a row is of. */
+  get binHead(): string[] {
+    const { column } = this.input;
+    const unit = (end: string): string => `${end} ${column.unit}`.trim();
+    return [column.name, ...(this.numeric ? [unit('from'), unit('to')] : [])];
+  }
+
+  /** Those cells: the ends of a bin are numbers. */
+  binCells(bin: number): string[] {
+    return this.cells(bin).slice(0, this.numeric ? 3 : 1);
+  }
+
   /** A table of all bins shown: what each is, and its samples by layer. */
   table(bins: readonly number[]): Table {
-    const { column, answer: a } = this.input;
-    const numeric = column.kind !== 'category';
-    const unit = (end: string): string => `${end} ${column.unit}`.trim();
     return {
-      head: [column.name, ...(numeric ? [unit('from'), unit('to')] : []), 'all', 'selected', 'hovered'],
+      head: [...this.binHead, 'all', 'selected', 'hovered'],
       rows: bins.map((bin) => [
-        ...this.cells(bin).slice(0, numeric ? 3 : 1),
-        ...a.counts.map((layer) => String(layer[bin] ?? 0)),
+        ...this.binCells(bin),
+        ...this.input.answer.counts.map((layer) => String(layer[bin] ?? 0)),
       ]),
     };
   }
