@@ -25,8 +25,14 @@ const BARS = 40 + 28 + 24;
 
 const SENTENCE = 240; // px of a pane that has no picture, only why
 
-/** A page without a picture in the middle gives its room to the panes beside it. */
-export function tracks(width: number, height: number, o: Overrides, middle = true): Tracks {
+const LOW = 420; // px of the upper panes, below which statistics keep their first rows alone
+const FIRST_FINDING = 212; // px in which the first finding is whole, with the head of its pane
+
+/**
+ * A page without a picture in the middle gives its room to the panes beside it. The
+ * statistics of two runs need theirs, and what changed is told in short sentences.
+ */
+export function tracks(width: number, height: number, o: Overrides, middle = true, pair = false): Tracks {
   const bottom = clamp(o.bottom ?? clamp(0.335 * height, 244, 500), 60, height - BARS - 120);
   const upper = height - BARS - GAP - bottom;
   const sides = o.sides !== false;
@@ -36,12 +42,21 @@ export function tracks(width: number, height: number, o: Overrides, middle = tru
       ? clamp(o.left ?? (middle ? clamp(0.25 * width, 308, 480) : 0.55 * beside), 120, width / 2)
       : 0,
     right: sides
-      ? clamp(o.right ?? (middle ? clamp(0.215 * width, 284, 420) : 0.45 * beside), 120, width / 2)
+      ? clamp(
+          o.right ?? (middle ? clamp((upper < LOW ? 0.25 : 0.215) * width, 284, 420) : 0.45 * beside),
+          120,
+          width / 2,
+        )
       : 0,
     bottom,
     upper,
     offenders: clamp(o.offenders ?? clamp(0.47 * upper, 160, 420), 40, upper - 60),
-    statistics: clamp(o.statistics ?? (upper < 420 ? 244 : upper > 700 ? 382 : 298), 40, upper - 60),
+    statistics: clamp(
+      o.statistics ??
+        (upper < LOW ? (pair ? 244 : Math.max(140, upper - GAP - FIRST_FINDING)) : upper > 700 ? 382 : 298),
+      40,
+      upper - 60,
+    ),
   };
 }
 

@@ -207,7 +207,8 @@ describe('layout', () => {
   it('has the sizes of the look at three window sizes', () => {
     expect(tracks(1440, 900, {})).toMatchObject({ left: 360, statistics: 298 });
     expect(tracks(1440, 900, {}).right).toBeCloseTo(309.6);
-    expect(tracks(1280, 720, {})).toMatchObject({ left: 320, right: 284, bottom: 244, statistics: 244 });
+    expect(tracks(1280, 720, {})).toMatchObject({ left: 320, right: 320, bottom: 244, statistics: 160 });
+    expect(tracks(1280, 720, {}, true, true).statistics).toBe(244); // of two runs
     expect(tracks(2560, 1440, {})).toMatchObject({ left: 480, right: 420, statistics: 382 });
     expect(tracks(1440, 900, { sides: false })).toMatchObject({ left: 0, right: 0 });
     const bare = tracks(1440, 900, {}, false); // the middle has a sentence only
