@@ -72,8 +72,8 @@ clusters share samples where windows overlap.`,
 
 // writeClusters prints the clusters of a tree as text.
 func writeClusters(w io.Writer, tree guide.TreeAnswer) error {
-	_, err := fmt.Fprintf(w, "%s along %s: %d clusters of %d windows of %s samples every %s\n\n",
-		metricTitle(tree.Metric, tree.Depth, tree.Unit), tree.Axis, len(tree.Clusters), tree.Leaves, term.Thousands(tree.Window), term.Thousands(tree.Slide))
+	_, err := fmt.Fprintf(w, "%s along %s: %s of %s of %s every %s\n\n",
+		metricTitle(tree.Metric, tree.Depth, tree.Unit), tree.Axis, term.Counted(len(tree.Clusters), "cluster"), term.Counted(tree.Leaves, "window"), term.Counted(tree.Window, "sample"), term.Thousands(tree.Slide))
 	if err != nil {
 		return err
 	}

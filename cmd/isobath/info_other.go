@@ -66,10 +66,10 @@ type traceInfo struct {
 
 func (i *traceInfo) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	fmt.Fprintf(w, "message-passing trace (%s)\n%s processes, %s events, %s operations in %s\n", i.Format,
-		style.Bold(term.Thousands(i.Processes)), term.Thousands(i.Events), term.Thousands(i.Operations), time.Duration(i.SpanNS))
-	fmt.Fprintf(w, "%s messages (%s unmatched), %s collectives, %s regions\n", term.Thousands(i.Messages), term.Thousands(i.Unmatched),
-		term.Thousands(i.Collectives), term.Thousands(i.Regions))
+	fmt.Fprintf(w, "message-passing trace (%s)\n%s, %s, %s in %s\n", i.Format,
+		style.Bold(term.Counted(i.Processes, "process")), term.Counted(i.Events, "event"), term.Counted(i.Operations, "operation"), time.Duration(i.SpanNS))
+	fmt.Fprintf(w, "%s (%s unmatched), %s, %s\n", term.Counted(i.Messages, "message"), term.Thousands(i.Unmatched),
+		term.Counted(i.Collectives, "collective"), term.Counted(i.Regions, "region"))
 	if m := i.Moved; m != nil {
 		if n := m.Puts + m.Gets + m.Atomics; n > 0 {
 			fmt.Fprintf(w, "%s one-sided operations, %s bytes\n", term.Thousands(n), term.Thousands(int(m.Bytes)))
@@ -116,8 +116,8 @@ func describeRefsRun(ctx context.Context, path string, s *dataset.Set) (descript
 }
 
 func (i *refsInfo) write(w io.Writer) error {
-	fmt.Fprintf(w, "memory reference trace (%s)\n%s records: %s loads, %s stores, %s modifies\n%d threads, %s symbols, %s addresses\n", i.Format,
-		term.Thousands(i.Records), term.Thousands(i.Loads), term.Thousands(i.Stores), term.Thousands(i.Modifies),
-		i.Threads, term.Thousands(i.Symbols), term.Thousands(i.Addresses))
+	fmt.Fprintf(w, "memory reference trace (%s)\n%s: %s, %s, %s\n%s, %s, %s\n", i.Format,
+		term.Counted(i.Records, "record"), term.Counted(i.Loads, "load"), term.Counted(i.Stores, "store"), term.Counted(i.Modifies, "modify"),
+		term.Counted(i.Threads, "thread"), term.Counted(i.Symbols, "symbol"), term.Counted(i.Addresses, "address"))
 	return i.notes(w)
 }

@@ -43,3 +43,32 @@ func TestOneSample(t *testing.T) {
 		t.Errorf("one sample is said %d times", said)
 	}
 }
+
+// A count beside a noun is written by term.Counted, which knows that one process is no
+// "1 processes".
+func TestCountsHaveNounsOfTheirNumber(t *testing.T) {
+	fixed := regexp.MustCompile(`%[ds] (processes|threads|partitions)\b`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, name := range append(files, "../../internal/app/server/messages/trace.go") {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read++
+		for n, line := range strings.Split(string(source), "\n") {
+			if found := fixed.FindString(line); found != "" {
+				t.Errorf("%s:%d: %q has a fixed plural: use term.Counted", name, n+1, found)
+			}
+		}
+	}
+	if read < 50 {
+		t.Errorf("%d files were read", read)
+	}
+}

@@ -55,7 +55,7 @@ func recordMPI(cmd *cobra.Command, rec recording, _ mpiFlags) error {
 		return err
 	}
 	warn(got.Notes)
-	say("%s: %d processes, %s events", out, got.Processes, term.Thousands(got.Events))
+	say("%s: %s, %s", out, term.Counted(got.Processes, "process"), term.Counted(got.Events, "event"))
 	if got.Exit != 0 {
 		return exitCode(got.Exit)
 	}
@@ -136,7 +136,7 @@ func (m *mpiMessages) join(r *run.Run) {
 	r.Origin.Tool += " --mpi --samples"
 	r.Trace = filepath.Base(m.archive)
 	r.More = func(dir string) error { return otf2.CopyFiles(m.archive, filepath.Join(dir, r.Trace)) }
-	say("messages of %d processes, %s events", sum.Processes, term.Thousands(sum.Events))
+	say("messages of %s, %s", term.Counted(sum.Processes, "process"), term.Counted(sum.Events, "event"))
 }
 
 // mpiProgram guesses the name of the program behind a launcher and its flags:

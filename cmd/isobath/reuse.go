@@ -121,8 +121,8 @@ func writeReuse(out io.Writer, a *answer.Reuse) error {
 		fmt.Fprintf(w, "%s references of %s use %s lines of %d bytes (%s), %s of them first uses\n", term.Thousands(a.References), term.Counted(a.Threads, "thread"),
 			term.Thousands(a.Lines), a.LineBytes, term.Bytes(a.Bytes), term.Thousands(a.First))
 	} else {
-		fmt.Fprintf(w, "%s references, of which a part of %g of the lines was followed by %d samples (≥ %s lines each)\n", term.Thousands(a.References),
-			a.Sample.Rate, a.Sample.Seeds, term.Thousands(a.Sample.Lines))
+		fmt.Fprintf(w, "%s references, of which a part of %g of the lines was followed by %s (≥ %s lines each)\n", term.Thousands(a.References),
+			a.Sample.Rate, term.Counted(a.Sample.Seeds, "sample"), term.Thousands(a.Sample.Lines))
 		fmt.Fprintf(w, "the samples' miss ratios lie up to %.3f apart, %.3f on average: ≈ before what follows\n", a.Sample.Spread, a.Sample.Mean)
 	}
 	for _, l := range a.Machine.Sizes {

@@ -77,7 +77,7 @@ func writeSharing(out io.Writer, a *answer.SharedLines) error {
 	for _, s := range a.Schedules {
 		t.Row(s.Schedule, term.Thousands(s.Misses.Coherence), term.Thousands(s.Misses.True), term.Thousands(s.Misses.False), term.Thousands(s.Wider.Coherence))
 	}
-	fmt.Fprintf(out, "%d threads, modelled\n", a.Threads)
+	fmt.Fprintf(out, "%s, modelled\n", term.Counted(a.Threads, "thread"))
 	if err := t.Write(out, 100); err != nil {
 		return err
 	}

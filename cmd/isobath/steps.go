@@ -329,8 +329,8 @@ func printSteps(w io.Writer, r *stepsAnswer) error {
 	if r.Signals > 0 {
 		signals = fmt.Sprintf(", %d signals of epochs, locks and neighbours", r.Signals)
 	}
-	p.line("%d processes, %d operations, %d messages, %d collectives%s", r.Processes, r.Operations, r.Messages, r.Collectives, signals)
-	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, term.Duration(r.SpanNS))
+	p.line("%s, %s, %s, %s%s", term.Counted(r.Processes, "process"), term.Counted(r.Operations, "operation"), term.Counted(r.Messages, "message"), term.Counted(r.Collectives, "collective"), signals)
+	p.line("%s, %s, %s", term.Counted(r.Partitions, "partition"), term.Counted(r.Steps, "step"), term.Duration(r.SpanNS))
 	for _, e := range r.Patterns {
 		p.wrapped("", fmt.Sprintf("%s: %s in %s", e.Name, term.Counted(e.Messages, "message"), term.Counted(e.Stages, "stage")))
 	}

@@ -62,7 +62,7 @@ func (t *Trace) Kind() string { return frame.Messages }
 func (t *Trace) Rows() int { return len(t.Ops.Enter) }
 
 func (t *Trace) String() string {
-	return fmt.Sprintf("%s operations of %d processes", term.Thousands(t.Rows()), len(t.Procs))
+	return fmt.Sprintf("%s of %s", term.Counted(t.Rows(), "operation"), term.Counted(len(t.Procs), "process"))
 }
 
 // Tell implements frame.Part: the summary of the run says that there is a trace.
