@@ -426,7 +426,7 @@ describe('several runs a side', () => {
     await status()
       .filter({ hasText: `± ${reach} · 3 runs a side` })
       .waitFor();
-    const tip = (await status().getAttribute('title'))!;
+    const tip = (await status().getAttribute('title'))!.replace(/[^\S\n]/g, ' ');
     a.costs.forEach((cost, i) => expect(tip).toContain(`A a${i}.csv: ${(cost / 1000).toFixed(1)} k`));
   });
 
