@@ -7,6 +7,7 @@ import { clamp, type Dir, type Point, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import { SELECTED, type AxisAnswer, type GroupAnswer, type StatAnswer } from '../../../api/decode';
+import { costWord } from '../../../state/axes';
 import type { Term } from '../../../state/selection';
 import type { ColumnInfo, ComparedRow } from '../../../api/wire';
 import type { KeptView, Said, Table } from '../../../frame/view';
@@ -183,7 +184,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
   private drawLevels(r: Renderer): void {
     const { theme } = r;
     const y = this.room.mixTop;
-    const unit = this.input.column?.unit ?? 'samples';
+    const unit = this.input.column ? costWord(this.input.column) : 'samples';
     r.text('Served by', PAD, y + 7, { font: { size: 12, weight: 600 }, fill: theme.text });
     const how = this.levels.length > 0 ? `${unit}${aRun(this.input)}, one scale` : 'not compared';
     r.text(how, PAD + 70, y + 7, { font: SMALL, fill: theme.muted });
