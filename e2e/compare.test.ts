@@ -612,8 +612,7 @@ describe.skipIf(!RUNS).each([
       await closeTable(page);
       return all;
     };
-    const of = async (column: string): Promise<string[][]> =>
-      (await rows()).filter((r) => r[0] === column);
+    const of = async (column: string): Promise<string[][]> => (await rows()).filter((r) => r[0] === column);
     for (const column of ['level', 'addr']) {
       await expect.poll(async () => (await of(column)).length).toBeGreaterThan(0);
       for (const r of await of(column)) expect(r.slice(-4)).toEqual(['', '', '', 'not compared']);
