@@ -94,6 +94,90 @@ func (b *build) oneAfterOther(m int32, basics []int32) bool {
 	return false
 }
 
+// begunBefore reports whether a loop that begins with its test may have made a turn
+// before that. Where all of the body was moved out or found to do nothing, what goes
+// round is the test at the end of a turn, and looks like the one at its beginning:
+// nothing but the test goes round, or it is tested before the loop, too, or that is
+// where turns have their mark.
+func (b *build) begunBefore(gr *group) bool {
+	if !b.statements[gr.statement].testsFirst() {
+		return false
+	}
+	return slices.ContainsFunc(gr.machines, func(m int32) bool {
+		h := b.loops[m].header
+		return b.test[h] && b.loopOf[h] == m && (b.guarded(gr) || b.begunOutside(gr) || b.onlyTests(m) && !b.bareTests(gr, m))
+	})
+}
+
+// guarded reports whether the condition of a group's statement is tested before its
+// loops. A part of it that always ended them stands outside, too, but is come to from
+// inside only.
+func (b *build) guarded(gr *group) bool {
+	inside := b.inLoops(gr)
+	for from, steps := range b.forest.next {
+		for _, e := range steps {
+			if !inside[int32(from)] && b.guard[e.to] == gr.statement && b.owner[e.to] == gr.function && b.groupAround(e.to) == gr.parent {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// begunOutside reports whether a group's statement has marks of turns in its function,
+// but none in its loops.
+func (b *build) begunOutside(gr *group) bool {
+	inside := b.inLoops(gr)
+	outside := false
+	for id, begun := range b.begun {
+		if b.owner[id] != gr.function || !slices.Contains(begun, gr.statement) {
+			continue
+		}
+		if inside[int32(id)] {
+			return false
+		}
+		outside = true
+	}
+	return outside
+}
+
+// onlyTests reports whether a way leads once around a loop through nothing but tests
+// of its condition.
+func (b *build) onlyTests(m int32) bool {
+	header := b.loops[m].header
+	seen := map[int32]bool{}
+	for todo := []int32{header}; len(todo) > 0; todo = todo[1:] {
+		for _, e := range b.forest.next[todo[0]] {
+			if e.to == header {
+				return true
+			}
+			if b.loopOf[e.to] == m && b.test[e.to] && !seen[e.to] {
+				seen[e.to] = true
+				todo = append(todo, e.to)
+			}
+		}
+	}
+	return false
+}
+
+// bareTests reports whether a loop has no body, and each test of its condition does
+// something that lasts, which stands once in the code: all tests are turns of the loop
+// but the last.
+func (b *build) bareTests(gr *group, m int32) bool {
+	st := &b.statements[gr.statement]
+	lasts := func(in instruction) bool {
+		p := positionOf(&in)
+		return (in.Stores || in.Ending == flow.Call) && p.file == st.file && st.cond.contains(p.at)
+	}
+	var at []int32
+	for id := range int32(len(b.basics)) {
+		if b.owner[id] == gr.function && slices.ContainsFunc(b.listing(id), lasts) {
+			at = append(at, id)
+		}
+	}
+	return st.bare && !st.shape.guarded && slices.Equal(at, []int32{b.loops[m].header})
+}
+
 // idles reports whether a way leads once around a loop of a statement without
 // anything of the statement that a compiler has to keep: a reference or a call.
 // What only computes can be done for several turns at once, before the loop or

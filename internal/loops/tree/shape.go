@@ -91,6 +91,7 @@ func (s *scanner) shapes() {
 			st.leavings = append(st.leavings, s.pos[st.bodyAt+at[0]])
 		}
 		st.straight = !conditional.Match(s.text[st.bodyAt:st.bodyTo])
+		st.bare = !plainWord.Match(capitalCall.ReplaceAll(s.text[st.bodyAt:st.bodyTo], []byte(" ")))
 		st.choices = s.choices(k)
 		st.resumed = s.resumed(k)
 	}

@@ -61,6 +61,8 @@ type statement struct {
 	// straight says that nothing in its body is conditional: each turn runs all of
 	// it.
 	straight bool
+	// bare says that its body does nothing: all that it does is in its header.
+	bare bool
 	// choices are the conditions of ifs and switches in its body, but for those in
 	// loops inside it, on which it depends whether a turn does anything that lasts.
 	choices []span

@@ -82,6 +82,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "what counts and what tests have one line in the text, so that the last turn cannot be told from the test"
 	case st.unproved && b.rotated(gr), b.blendedUnproved(gr):
 		v.why = "the compiler worked on it, and neither marks nor its text prove its turns"
+	case !(marked && e.uneven == 0) && b.begunBefore(gr):
+		v.why = "its code begins with its test, before which a turn may have been made already that left no code"
 	case b.unsure(gr):
 		v.why = "it has its first code in common with a loop around or inside it, and turns of one cannot be told from those of the other"
 	case !marked && (b.copied(gr) || b.rotated(gr) && b.markedOutside(gr)):
