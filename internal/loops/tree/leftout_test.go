@@ -13,13 +13,13 @@ import (
 // is left of a copy of h0's loop, right before the code of another. In drawn52005 two
 // copies of a loop that only calls are not two parts of its body. The loop that ends
 // queues is left by what its only statement calls, at the end of the turn before. Of
-// a loop of drawn330052 only the test at the end of a turn is left, which
-// looks like the one at its beginning.
+// a loop of drawn330052 only the test at the end of a turn is left, which looks like
+// the one at its beginning. Turns of leftearly end before its loop, by their break.
 func TestLeftOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles and steps programs")
 	}
-	for _, at := range []struct{ name, level string }{{"drawn41008", "-O2"}, {"drawn41008", "-O3"}, {"drawn41001", "-O3"}, {"drawn52005", "-O1"}, {"queues", "-O2"}, {"drawn330052", "-O3"}} {
+	for _, at := range []struct{ name, level string }{{"drawn41008", "-O2"}, {"drawn41008", "-O3"}, {"drawn41001", "-O3"}, {"drawn52005", "-O1"}, {"queues", "-O2"}, {"drawn330052", "-O3"}, {"leftearly", "-O2"}} {
 		t.Run(at.name+" "+at.level, func(t *testing.T) {
 			sources, err := filepath.Glob(filepath.Join("testdata/programs", at.name+".c*"))
 			if err != nil || len(sources) != 1 {

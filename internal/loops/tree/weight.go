@@ -106,7 +106,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "the compiler made loops inside one another of it, whose turns cannot be told apart"
 	}
 	doubt := b.doubt(gr, parts, e, byMarks.total() > byCode)
-	v.entriesSure, v.turnsSure = doubt == "" && !b.untested(gr) && !resumed, v.why == "" && len(gr.machines) > 0
+	outside := e.astray > 0 && byMarks.total() != v.counts.total() // turns that only marks tell of are not counted
+	v.entriesSure, v.turnsSure = doubt == "" && !b.untested(gr) && !resumed, v.why == "" && len(gr.machines) > 0 && !outside
 	if v.why == "" {
 		v.why = doubt
 	}
