@@ -90,12 +90,12 @@ func startStopped(opt *Options) (*exec.Cmd, error) {
 func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink, signals <-chan os.Signal) error {
 	done := make(chan *os.ProcessState, 1)
 	ended := make(chan struct{})
-	pidfd, err := unix.PidfdOpen(cmd.Process.Pid, 0)
-	if err != nil {
+	pidfd, noPidfd := unix.PidfdOpen(cmd.Process.Pid, 0)
+	if noPidfd != nil {
 		opt.Instants = nil
 	}
 	go func() {
-		if err == nil {
+		if noPidfd == nil {
 			ends(pidfd)
 		}
 		_ = cmd.Wait()
@@ -107,6 +107,7 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 	out.End = wait(ctx, opt, cmd.Process, ended, signals)
 	out.Elapsed = time.Since(out.Started)
 	s.enable(false)
+	var err error
 	out.Losses, err = d.finish()
 	select {
 	case <-ended:
