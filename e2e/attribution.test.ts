@@ -16,7 +16,7 @@ const HEAD = [
   'cpu',
   'op',
   'snoop',
-  'latency',
+  'latency (cycles)',
   'level',
   'symbol',
   'allocation',

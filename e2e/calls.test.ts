@@ -19,7 +19,7 @@ const STACKS: readonly (readonly [string, number, number])[] = [
 
 /** One sample a microsecond; latencies by stack. */
 function samples(): string {
-  const rows = ['time\tcpu\tlatency\tfunction\tstack'];
+  const rows = ['time\tcpu\tlatency (cycles)\tfunction\tstack'];
   STACKS.forEach(([stack, n, latency], s) => {
     const leaf = stack.split(';').at(-1)!.split(' ')[0]!;
     for (let i = 0; i < n; i++) rows.push([1000 * (rows.length - 1), s % 2, latency, leaf, stack].join('\t'));

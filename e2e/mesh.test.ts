@@ -838,7 +838,7 @@ int main(void) {
     const record = ['record', '--refs', '--function', 'sweep', '--backend', 'step'];
     isobath(...record, '-o', file('refs.isobath'), '--', file('sweep'));
     const samples = Array.from({ length: CELLS }, (_, c) => `${c},60`);
-    writeFileSync(file('samples.csv'), `cell,latency\n${samples.join('\n')}\n`);
+    writeFileSync(file('samples.csv'), `cell,latency (cycles)\n${samples.join('\n')}\n`);
     const mesh = 'DATASET STRUCTURED_POINTS\nDIMENSIONS 7 5 2\nORIGIN 0 0 0\nSPACING 1 1 1\n';
     writeFileSync(file('mesh.vtk'), `# vtk DataFile Version 3.0\ncells\nASCII\n${mesh}`);
     const accesses = ['--accesses', file('refs.isobath'), '--cell-bytes', 'energy=8'];

@@ -480,6 +480,10 @@ describe('insights', () => {
       `CPU 3 is unlike the other 7: mean latency 440.1${unit} of 78 samples`;
     expect(emphasis(odd(' ns'))[1]).toBe('440.1 ns');
     expect(emphasis(odd(''))[1]).toBe('440.1');
+    // A time says where, not how much.
+    expect(emphasis('Phase 1 of 2 along time (≈ 0.003 to 5.114 ms; fill has 99.6 % of its samples)')[1]).toBe(
+      '99.6 %',
+    );
     expect(emphasis('nothing to count')).toEqual(['nothing to count', '', '']);
   });
   it('say what is at stake, and why they stand where they do', () => {

@@ -20,7 +20,7 @@ const BAR = 44; // px of all of the cost
 /** A sentence in three parts: the first number that says how much stands out. A latency may have no unit. */
 export function emphasis(text: string): readonly [before: string, bold: string, after: string] {
   const m =
-    /(?:≈ )?(?:\d{1,3}(?:[ \u202f]\d{3})+|\d[\d\u202f.,]*)(?:e[+-]?\d+)? ?(?:%|σ|times|cycles|[nµm]s\b|CPUs?\b|samples)|(?<=latency (?:≈ )?)\d[\d.]*/.exec(
+    /(?:≈ )?(?:\d{1,3}(?:[ \u202f]\d{3})+|\d[\d\u202f.,]*)(?:e[+-]?\d+)? ?(?:%|σ|times|cycles|CPUs?\b|samples)|(?<=latency (?:≈ )?)\d[\d.]*(?: [nµm]s\b)?/.exec(
       text,
     ) ?? /\b\d[\d.]*\b/.exec(text);
   return m ? [text.slice(0, m.index), m[0], text.slice(m.index + m[0].length)] : [text, '', ''];
