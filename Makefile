@@ -84,7 +84,9 @@ trials:
 
 # Ends with a line that says what was and was not run. Tests are vetted by lint, once.
 REPORTS := .reports
-test: build peers lint
+test:
+	$(MAKE) -j2 --output-sync=target build peers
+	$(MAKE) lint
 	@mkdir -p $(REPORTS)
 	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -vet=off -timeout 25m ./...
 	$(MAKE) -j2 --output-sync=line test-race test-web
@@ -132,7 +134,7 @@ lint:
 lint-go:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	GOOS=darwin GOARCH=arm64 $(GO) vet ./cmd/isobath
+	$(GO) run ./scripts/typecheck darwin/arm64 ./cmd/isobath
 	$(GO) tool staticcheck ./...
 	$(GO) run ./scripts/unused -except internal/messages/mpiprog
 	$(GO) mod tidy -diff
