@@ -20,6 +20,7 @@ type drawing struct {
 	*rand.Rand
 	text  strings.Builder
 	loops int
+	outer string // label behind the outermost loop that is being drawn, "" if it has none
 }
 
 const mostDrawnLoops = 14
@@ -28,11 +29,19 @@ const mostDrawnLoops = 14
 func drawProgram(seed uint64) (source string, loops int) {
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 23))}
 	d.line(0, `#include "count.h"`)
+	d.line(0, "#define EACH(v, l) for (int v = 0; v < (l); v++)")
 	d.line(0, "static int a[64], b[64], c[64], p[64];")
 	helpers := d.IntN(4)
 	for h := range helpers {
 		d.line(0, "static int h%d(int x, int n)\n{\n\tint m = n + 1;", h)
-		d.block(scope{depth: 1, indent: 1, vars: []string{"x", "n"}, helpers: h}, d.within(1, 3))
+		again := d.Float64() < .25
+		if again {
+			d.line(1, "if (n < 1 || n > 6)\n\t\treturn x;")
+		}
+		d.block(scope{depth: 1, indent: 1, vars: []string{"x", "n"}, helpers: h, helper: true}, d.within(1, 3))
+		if again {
+			d.line(1, "%sh%d(%s, n - %d);", d.one("return x + ", "x ^= ", "return "), h, d.expr([]string{"x", "n"}, 0), d.within(1, 2))
+		}
 		d.line(0, "\treturn x;\n}")
 	}
 	d.line(0, "KERNEL int run(int n, int m)\n{\n\tint x = n;")
@@ -55,7 +64,7 @@ type scope struct {
 	indent, depth int
 	vars          []string
 	helpers       int // functions that may be called
-	loop          bool
+	loop, helper  bool
 }
 
 func (s scope) inner() scope {
@@ -92,8 +101,11 @@ func (d *drawing) expr(vars []string, depth int) string {
 }
 
 func (d *drawing) condition(vars []string) string {
-	if d.Float64() < .6 {
+	switch k := d.Float64(); {
+	case k < .5:
 		return fmt.Sprintf("%s %s %s", d.expr(vars, 0), d.one("<", ">", "==", "!=", "<="), d.expr(vars, 0))
+	case k < .65:
+		return fmt.Sprintf("%s > %d %s %s[%s & 63]%s", d.one(vars...), d.IntN(4), d.one("&&", "||"), d.array(), d.one(vars...), d.one("", "++ & 1", " > 2"))
 	}
 	return fmt.Sprintf("(%s) & %d", d.expr(vars, 0), d.within(1, 4))
 }
@@ -113,20 +125,53 @@ func (d *drawing) statement(s scope) {
 	case k < .5:
 		d.branch(s)
 	case k < .56 && s.loop:
-		d.line(s.indent, "if (%s)\n%s\t%s", d.condition(s.vars), strings.Repeat("\t", s.indent), d.one("break;", "continue;", "continue;"))
+		d.line(s.indent, "if (%s)\n%s\t%s", d.condition(s.vars), strings.Repeat("\t", s.indent), d.way(s))
 	case k < .64 && s.helpers > 0:
 		d.line(s.indent, "%sh%d(%s, %s);", d.one("", "x += "), d.IntN(s.helpers), d.expr(s.vars, 0), d.one("n", "m", "4"))
 	case k < .68:
-		d.line(s.indent, "switch (%s & 3) {", d.expr(s.vars, 0))
-		for c := range d.within(2, 3) {
-			d.line(s.indent, "case %d: %s[%s & 63]++; break;", c, d.array(), d.one(s.vars...))
-		}
-		d.line(s.indent, "default: x++; }")
+		d.choice(s)
+	case k < .71 && d.loops < mostDrawnLoops:
+		d.plainLoop(s)
 	case d.loops < mostDrawnLoops:
 		d.loop(s)
 	default:
 		d.line(s.indent, "x ^= %s;", d.expr(s.vars, 0))
 	}
+}
+
+// way leaves a turn or more.
+func (d *drawing) way(s scope) string {
+	switch k := d.Float64(); {
+	case k < .12 && s.helper:
+		return "return x;"
+	case k < .24 && d.outer != "":
+		return "goto " + d.outer + ";"
+	}
+	return d.one("break;", "continue;", "continue;")
+}
+
+func (d *drawing) choice(s scope) {
+	d.line(s.indent, "switch (%s & 3) {", d.expr(s.vars, 0))
+	for c := range d.within(2, 3) {
+		ends := []string{"break;", "break;", "/* goes on */"}
+		if s.loop {
+			ends = append(ends, "continue;")
+		}
+		d.line(s.indent, "case %d: %s[%s & 63]++; %s", c, d.array(), d.one(s.vars...), d.one(ends...))
+	}
+	d.line(s.indent, "default: x++; }")
+}
+
+// plainLoop is one that compilers make vectors of.
+func (d *drawing) plainLoop(s scope) {
+	i := d.loops
+	d.loops++
+	limit := d.one("n", "m", "8", "16", "31", "64", fmt.Sprintf("(%s & 63)", d.one(s.vars...)))
+	d.line(s.indent, "ENTER(%d);", i)
+	d.line(s.indent, "for (int v%d = 0; v%d < %s; v%d++) {", i, i, limit, i)
+	d.line(s.indent+1, "TURN(%d);", i)
+	d.line(s.indent+1, "%s", strings.ReplaceAll(d.one("c[V] = a[V] + b[V];", "c[V] += a[V] * 3;", "x += b[V];", "if (a[V] > b[V])\n\tc[V] = x;", "a[V] = 0;", "b[V] = a[63 - V];", "x = a[V] > x ? a[V] : x;"), "V", fmt.Sprintf("v%d", i)))
+	d.line(s.indent, "}")
 }
 
 func (d *drawing) branch(s scope) {
@@ -155,6 +200,13 @@ func (d *drawing) shape(vars []string) shapeOfLoop {
 		{before: fmt.Sprintf("unsigned V = %s & 255;", d.expr(vars, 0)), head: "while (V) {", first: "V >>= 1;", end: "}"},
 		{before: fmt.Sprintf("int V = %s & 63;", d.expr(vars, 0)), head: "while (p[V] != V) {", first: "V = p[V];", end: "}"},
 		{before: "int V = 0;", head: "for (;;) {", first: "if (V++ >= L)\n\tbreak;", end: "}"},
+		{head: "EACH(V, L) {", end: "}"},
+		{head: fmt.Sprintf("for (int V = 0; V < L && %s[V & 63] != %d; V++) {", d.array(), d.IntN(9)), end: "}"},
+		{head: "for (long V = 1; V < L * 8; V *= 2) {", end: "}"},
+		{head: "for (unsigned char V = 0; V != (unsigned char)(L & 31); V++) {", end: "}"},
+		{before: "int V = 0;", head: "do {", end: fmt.Sprintf("} while (++V < L && %s[V & 63] > %d);", d.array(), d.IntN(3))},
+		{before: "int V = L;", head: "while (V > 0) {", first: fmt.Sprintf("V -= 1 + (%s[V & 63] & 1);", d.array()), end: "}"},
+		{head: "for (int V = 0, W = L; V < W; V++, W--) {", end: "}"},
 	}
 	return shapes[d.IntN(len(shapes))]
 }
@@ -164,13 +216,21 @@ func (d *drawing) loop(s scope) {
 	d.loops++
 	limit := d.one("n", "m", strconv.Itoa(d.within(1, 9)), fmt.Sprintf("(%s & 7)", d.expr(s.vars, 0)), "n - 2", "m + 1")
 	v := fmt.Sprintf("v%d", i)
-	fill := strings.NewReplacer("V", v, "L", limit)
+	fill := strings.NewReplacer("V", v, "W", "w"+strconv.Itoa(i), "L", limit)
 	write := func(indent int, text string) {
 		if text != "" {
 			d.line(indent, "%s", strings.ReplaceAll(fill.Replace(text), "\n", "\n"+strings.Repeat("\t", indent)))
 		}
 	}
 	shape := d.shape(s.vars)
+	outermost := d.outer == "" && d.Float64() < .5
+	if outermost {
+		d.outer = fmt.Sprintf("out%d", i)
+		defer func() {
+			d.line(s.indent, "%s: ;", d.outer)
+			d.outer = ""
+		}()
+	}
 	write(s.indent, shape.before)
 	d.line(s.indent, "ENTER(%d);", i)
 	write(s.indent, shape.head)

@@ -160,6 +160,27 @@ func (b *build) entangled(gr *group) bool {
 	return false
 }
 
+// beyond reports whether a turn of a group's code does what stands outside its statement
+// in the same function and stays: a call of the function by itself at its end became a jump, or
+// the text jumps back, and what goes round is that. A statement that makes one turn at
+// most then has no other loop of the code.
+func (b *build) beyond(gr *group) bool {
+	st := &b.statements[gr.statement]
+	whole := st.whole()
+	lasts := func(in instruction) bool {
+		p := positionOf(&in)
+		return (in.Stores || in.Ending == flow.Call) && p.file == st.file && p.column() > 0 && !whole.contains(p.at) && plainName(in.Place.Function) == st.shape.function
+	}
+	for _, m := range gr.machines {
+		for _, id := range b.loops[m].blocks {
+			if b.loopOf[id] == m && slices.ContainsFunc(b.listing(id), lasts) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // leadsBack reports whether a way within a loop leads from some basics to a header
 // without an instruction that stops it.
 func (b *build) leadsBack(m int32, from []int32, header int32, stops func(instruction) bool) bool {

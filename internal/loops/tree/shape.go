@@ -479,7 +479,8 @@ func (s *scanner) guarded(k int) bool {
 // hollow reports whether the loop around one writes and calls nothing else, and a
 // compiler can know of turns around it that the one is empty in: the variable
 // around it is in its header, or it depends on data that nothing but the one
-// changes, or on what changes further out.
+// changes, on a variable that only its own turns change, or on what changes further
+// out.
 func (s *scanner) hollow(k int) bool {
 	st := &s.found[k]
 	around := &s.found[st.shape.parent]
@@ -499,8 +500,13 @@ func (s *scanner) hollow(k int) bool {
 		return true
 	}
 	limits := string(s.text[st.from:st.bodyAt])
+	init := ""
 	if len(st.header) == 3 {
-		limits = st.header[0] + " ; " + st.header[1]
+		init, limits = st.header[0], st.header[0]+" ; "+st.header[1]
+	}
+	inside := string(s.text[st.from:st.bodyTo])
+	if end := leaving.FindStringIndex(inside); st.endless && end != nil {
+		limits += " ; " + inside[:end[0]]
 	}
 	for _, name := range plainWord.FindAllString(limits, -1) {
 		if set := regexp.MustCompile(`\b` + name + `\s*=([^=;][^;]*);`).FindStringSubmatch(before); set != nil {
@@ -513,6 +519,13 @@ func (s *scanner) hollow(k int) bool {
 		if !slices.ContainsFunc(plainWord.FindAllString(data, -1), moves) {
 			return true
 		}
+	}
+	// Once such a loop is empty, nothing changes what it depends on.
+	settles := func(name string) bool {
+		return name != moving && assigns(inside, name) && !assigns(rest, name) && !assigns(init, name)
+	}
+	if slices.ContainsFunc(plainWord.FindAllString(limits, -1), settles) {
+		return true
 	}
 	// What is the same in all turns around it is tested before them. It differs from
 	// one entry to the next if a loop further out changes it.

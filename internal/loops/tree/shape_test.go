@@ -90,6 +90,10 @@ func TestHollow(t *testing.T) {
 		{"data that the turns around it choose", "void f(void) { for (int i = 0; i < 9; i++) { int c = b[i]; while (c) { a[c] = i; c >>= 1; } } }", false},
 		{"data that they do not", "void f(int k) { for (int i = 0; i < 9; i++) { int c = b[k]; while (c) { a[c] = i; c >>= 1; } } }", true},
 		{"a limit that a loop further out changes", "void f(void) { for (int k = 0; k < 9; k++) for (int i = 0; i < 9; i++) { int c = k & 255; while (c) { a[c] = i; c >>= 1; } } }", true},
+		{"a variable that only the loop changes", "void f(int x) { for (int i = 0; i < 9; i++) while (x & 7) { a[x] = i; x >>= 1; } }", true},
+		{"that variable in what ends an endless one", "void f(int x) { for (int i = 0; i < 9; i++) { int j = 0; for (;;) { if (j++ >= (x & 7)) break; a[j] = x ^= i; } } }", true},
+		{"and what sets it", "void f(int x, int n) { for (int i = 0; i < 9; i++) { int c = x & 7; while (c) { a[x] = i; x += n; c >>= 1; } } }", true},
+		{"a variable that is set before it", "void f(int n) { for (int i = 0; i < 9; i++) { int c = b[i]; while (c & 7) { a[c] = i; c >>= 1; } } }", false},
 		{"never empty", "void f(int k) { for (int i = 0; i < 9; i++) { int c = b[k]; do { a[c] = i; c >>= 1; } while (c); } }", false},
 	} {
 		all := statements("a.c", []byte(tt.text), func(string) []byte { return nil })

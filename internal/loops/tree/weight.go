@@ -96,6 +96,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "a loop inside it has no code of its own, and its turns go round with these"
 	case b.threaded(gr):
 		v.why = "code of its end is part of a loop inside it: some of its turns begin there, past its own beginning"
+	case b.beyond(gr):
+		v.why = "its code does what stands outside it, too, so that what goes round may be a call of its function by itself, or a jump back"
 	case b.leftEarly(gr):
 		v.why = "what ends its last turn is tested at the end of the turn before, so that the last may not be counted"
 	case b.rotated(gr) && b.decidedBefore(gr):
