@@ -236,6 +236,7 @@ func (d *drainer) dispatch(it *item) {
 	case perfevent.RecordFork:
 		var t perfevent.Task
 		if t, ok = perfevent.ParseTask(it.header, own); ok {
+			t.Time = it.time // its own is a little later: what lies between the two comes after it
 			if d.known != nil {
 				d.known[t.PID] = d.known[t.PPID] // of one that nobody knows there is nothing to copy
 			}
