@@ -232,10 +232,11 @@ const (
 	NoRoom        // the disk is full, or the file could not be written any more
 	FileLimit     // a limit of the process forbids a larger file or more memory
 	Confined      // the program gave up system calls, and the next one may end it
+	NoTime        // a program in the place of another had another clock
 )
 
 func (e End) String() string {
-	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log", "the program confined itself (seccomp, no_new_privs), and a system call for the log might have ended it"}[min(e, Confined)]
+	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log", "the program confined itself (seccomp, no_new_privs), and a system call for the log might have ended it", "the kernel has another clock since the process began, and what is older has no time"}[min(e, NoTime)]
 }
 
 // Log is what one process allocated.
@@ -304,23 +305,92 @@ func (l *Log) Replay(objects *symbol.Objects, callers *Callers) (allocations int
 // then the end may be missing.
 func (l *Log) after(e *Event) bool { return l.Ended > 0 && e.Time >= l.Ended }
 
-// Layout of the file; see shim/heap.c.
+// headSize is the length of a log's head, and of what a stack holds; see shim/heap.c.
 const (
-	magic      = "ISOHEAP3"
 	headSize   = 4096
-	recordSize = 48
-	stackKind  = 7
 	stackWords = 66
-	stackBytes = recordSize + 8*stackWords + recordSize // with what was not logged
+	sumsBytes  = 48
+)
+
+// Kinds of records.
+const (
+	freeKind  = 0
+	stackKind = 7
+	clockKind = 8
+	withSite  = 0x80 // the stack is not kept, who called is
 )
 
 // kinds are the numbers of the file's kinds.
 var kinds = [...]Kind{Free, Allocate, Allocate, Allocate, Allocate, Start, Fork}
 
+// layout is how a version of logs lays out its records. A log is counted in units.
+type layout struct {
+	magic string
+	unit  int
+	// record reads a record that begins at b, and says how many units it takes; its
+	// time is 0 if it was not completed.
+	record func(b []byte) (entry, int)
+}
+
+// entry is a record of any layout.
+type entry struct {
+	time, addr, size, site uint64
+	kind, tid              uint32
+	stack                  uint64 // number of the unit with its stack, plus one
+}
+
+// layouts are those of logs that may be found, the newest first: a recording that was
+// killed is opened by whatever version comes later.
+var layouts = []layout{{"ISOHEAP4", 16, halves}, {"ISOHEAP3", 48, wide}}
+
+func layoutOf(head []byte) *layout {
+	for i := range layouts {
+		if len(head) >= headSize && string(head[:8]) == layouts[i].magic {
+			return &layouts[i]
+		}
+	}
+	return nil
+}
+
+// halves reads a record of 32 bytes, of which an end has only the first half.
+func halves(b []byte) (entry, int) {
+	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	const addressBits = 56
+	e := entry{time: u64(0), addr: u64(1) & (1<<addressBits - 1), kind: uint32(u64(1) >> addressBits)}
+	switch {
+	case u64(1) == 0 || e.kind == freeKind:
+		return e, 1
+	case len(b) < 32:
+		return entry{}, 2
+	}
+	e.size = u64(2)
+	switch {
+	case e.kind == stackKind:
+		e.site = u64(3)
+		return e, (32 + 8*stackWords + sumsBytes) / 16
+	case e.kind&withSite != 0:
+		e.kind, e.site = e.kind&^withSite, u64(3)
+	default:
+		e.tid, e.stack = uint32(u64(3)), u64(3)>>32
+	}
+	return e, 2
+}
+
+// wide reads a record of version 3.
+func wide(b []byte) (entry, int) {
+	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	e := entry{time: u64(0), addr: u64(1), size: u64(2), site: u64(3), tid: uint32(u64(4)), kind: uint32(u64(4) >> 32), stack: u64(5)}
+	if e.kind == stackKind && e.time > 0 {
+		return e, 1 + (8*stackWords+sumsBytes)/48
+	}
+	return e, 1
+}
+
 // Parse reads a log. A process that was killed leaves entries that are not
 // complete; those have no time and are left out. The log refers to b.
 func Parse(b []byte) (*Log, error) {
-	if len(b) < headSize || string(b[:len(magic)]) != magic {
+	how := layoutOf(b)
+	if how == nil {
 		return nil, errors.New("not an allocation log")
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
@@ -328,27 +398,35 @@ func Parse(b []byte) (*Log, error) {
 	for i := range l.code {
 		l.code[i] = u64(64 + 8*i)
 	}
-	n := int(min(entries(b), uint64(len(b)-headSize)/recordSize))
+	n := int(min(entries(b), uint64(len(b)-headSize)/uint64(how.unit)))
 	stacks := map[uint64]*Stack{}
-	eachEntry(b, n, func(i, at int, kind uint32) {
-		if kind == stackKind && at+stackBytes <= len(b) {
-			words := at + recordSize
-			s := &Stack{Time: u64(at), SP: u64(at + 8), Frame: u64(at + 16), Site: u64(at + 24), Words: b[words : words+8*stackWords], Unlogged: sumsAt(b[words+8*stackWords:])}
+	var ticks clock
+	how.each(b, n, func(i int, e *entry, rest []byte) {
+		switch {
+		case e.kind == stackKind && len(rest) >= 8*stackWords+sumsBytes:
+			s := &Stack{Time: e.time, SP: e.addr, Frame: e.size, Site: e.site, Words: rest[:8*stackWords], Unlogged: sumsAt(rest[8*stackWords:])}
 			stacks[uint64(i)+1] = s
 			l.Stacks = append(l.Stacks, s)
+		case e.kind == clockKind && how.unit == 16:
+			ticks = append(ticks, both{e.time, e.size})
 		}
 	})
-	l.Events = make([]Event, 0, n)
-	eachEntry(b, n, func(_, at int, kind uint32) {
-		if int64(kind) >= int64(len(kinds)) {
+	how.each(b, n, func(_ int, e *entry, _ []byte) {
+		if int64(e.kind) >= int64(len(kinds)) {
 			return
 		}
-		e := Event{Time: u64(at), Kind: kinds[kind], Addr: u64(at + 8), Size: u64(at + 16), TID: binary.LittleEndian.Uint32(b[at+32:])}
-		if e.Kind == Allocate {
-			e.Site, e.Stack = u64(at+24), stacks[u64(at+40)]
+		v := Event{Time: e.time, Kind: kinds[e.kind], Addr: e.addr, Size: e.size, TID: e.tid}
+		if v.Kind == Allocate {
+			v.Site, v.Stack = e.site, stacks[e.stack]
+			if v.Stack != nil {
+				v.Site = v.Stack.Site
+			}
 		}
-		l.Events = append(l.Events, e)
+		l.Events = append(l.Events, v)
 	})
+	if how.unit == 16 && u64(144) != 0 && n > 0 {
+		return l, l.tellTime(ticks)
+	}
 	return l, nil
 }
 
@@ -367,23 +445,20 @@ func (l *Log) Unlogged() Sums {
 	return sum
 }
 
-// eachEntry calls f for every complete entry, and steps over the words that
-// follow a stack.
-func eachEntry(b []byte, n int, f func(i, at int, kind uint32)) {
-	for i := 0; i < n; i++ {
-		at := headSize + i*recordSize
-		kind := binary.LittleEndian.Uint32(b[at+36:])
-		if binary.LittleEndian.Uint64(b[at:]) == 0 {
-			continue
+// each calls f for every complete record, with its unit and what follows its fields.
+func (how *layout) each(b []byte, n int, f func(i int, e *entry, rest []byte)) {
+	b = b[headSize:]
+	for i := 0; i < n; {
+		at := i * how.unit
+		e, units := how.record(b[at:])
+		if e.time != 0 {
+			f(i, &e, b[min(at+max(how.unit, 32), len(b)):])
 		}
-		f(i, at, kind)
-		if kind == stackKind {
-			i += stackBytes/recordSize - 1
-		}
+		i += units
 	}
 }
 
-// entries is how many the head of a log announces: what did not fit is counted
+// entries is how many units the head of a log announces: what did not fit is counted
 // too, and left out.
 func entries(head []byte) uint64 {
 	return min(binary.LittleEndian.Uint64(head[32:]), binary.LittleEndian.Uint64(head[24:]))
@@ -429,7 +504,12 @@ func readLog(name string) (*Log, error) {
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
 	}
-	size := min(entries(b), uint64(max(info.Size()-headSize, 0))/recordSize) * recordSize
+	how := layoutOf(b)
+	if how == nil {
+		return nil, fmt.Errorf("%s: not an allocation log", filepath.Base(name))
+	}
+	unit := uint64(how.unit)
+	size := min(entries(b), uint64(max(info.Size()-headSize, 0))/unit) * unit
 	b = append(b, make([]byte, size)...)
 	if _, err := io.ReadFull(f, b[headSize:]); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)

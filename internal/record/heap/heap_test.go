@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,51 +20,121 @@ import (
 	"github.com/isobath/isobath/internal/record/ccache"
 )
 
-// entry is a record as shim/heap.c writes it.
-func entry(time, addr, size, site uint64, kind uint32, stack uint64) []byte {
-	var b []byte
-	for _, v := range []uint64{time, addr, size, site} {
-		b = binary.LittleEndian.AppendUint64(b, v)
+// record is a record as shim/heap.c writes it; of version 3 it had other places.
+func record(magic string, time, addr, size, site uint64, kind uint32, stack uint64) []byte {
+	u64s := func(values ...uint64) []byte {
+		var b []byte
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint64(b, v)
+		}
+		return b
 	}
-	b = binary.LittleEndian.AppendUint32(b, 77)
-	b = binary.LittleEndian.AppendUint32(b, kind)
-	return binary.LittleEndian.AppendUint64(b, stack)
+	const thread = 77
+	switch what := addr | uint64(kind)<<56; {
+	case magic == "ISOHEAP3":
+		return u64s(time, addr, size, site, thread|uint64(kind)<<32, stack)
+	case kind == freeKind:
+		return u64s(time, what)
+	case kind == stackKind:
+		return u64s(time, what, size, site)
+	case stack == 0 && site != 0:
+		return u64s(time, what|withSite<<56, size, site)
+	default:
+		return u64s(time, what, size, thread|stack<<32)
+	}
 }
 
-func file(count, capacity, missed uint64, entries ...[]byte) []byte {
+func file(magic string, count, capacity, missed uint64, records ...[]byte) []byte {
 	b := []byte(magic)
 	for _, v := range []uint64{42, 4096, capacity, count, missed} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	b = append(b, make([]byte, headSize-len(b))...)
-	for _, e := range entries {
-		b = append(b, e...)
+	for _, r := range records {
+		b = append(b, r...)
 	}
 	return b
 }
 
+// A log is read as it is written, and as it was before: a recording that was killed may
+// be opened by a later version.
 func TestParse(t *testing.T) {
-	words := make([]byte, stackBytes-recordSize)
+	words := make([]byte, 8*stackWords+sumsBytes)
 	words[0] = 7
 	words[8*stackWords] = 21 // calls that are not logged
-	b := file(uint64(4+stackBytes/recordSize), 100, 9, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(0, 0x2000, 1, 1, 1, 0), entry(6, 0x7000, 0x7f00, 0x401, stackKind, 0), words,
-		entry(6, 0x3000, 4096, 0x401, 3, 3), entry(7, 0x1000, 8200, 0, 0, 0))
-	l, err := Parse(b)
-	if err != nil || l.PID != 42 || l.Missed != 9 || len(l.Events) != 3 {
-		t.Fatalf("%+v, %v", l, err)
-	}
-	if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || e.Site != 0x401 || e.Stack == nil || e.Stack.SP != 0x7000 || e.Stack.Frame != 0x7f00 || e.Stack.Words[0] != 7 || len(e.Stack.Words) != 8*stackWords || e.Stack.Unlogged.Calls != 21 || l.Unlogged().Calls != 21 {
-		t.Errorf("%+v", e)
-	}
-	if e := l.Events[2]; e.Kind != Free || e.Site != 0 {
-		t.Errorf("%+v", e)
-	}
-	// Counts beyond the file, and no log at all.
-	if l, err := Parse(file(1<<60, 1<<60, 0, entry(5, 1, 1, 1, 1, 0))); err != nil || len(l.Events) != 1 {
-		t.Errorf("%+v, %v", l, err)
+	for _, magic := range []string{"ISOHEAP3", "ISOHEAP4"} {
+		entry := func(time, addr, size, site uint64, kind uint32, stack uint64) []byte {
+			return record(magic, time, addr, size, site, kind, stack)
+		}
+		// The second was not completed, and of what comes before the fifth a thread had
+		// only made room.
+		before := [][]byte{entry(5, 0x1000, 8192, 0x400, 1, 0), entry(0, 0x2000, 1, 1, 1, 0)}
+		unit := map[string]uint64{"ISOHEAP3": 48, "ISOHEAP4": 16}[magic]
+		stack := uint64(len(before[0])+len(before[1]))/unit + 1
+		records := append(before, entry(6, 0x7000, 0x7f00, 0x401, stackKind, 0), words, make([]byte, unit), entry(6, 0x3000, 4096, 0x401, 3, stack), entry(7, 0x1000, 0, 0, 0, 0))
+		size := uint64(len(bytes.Join(records, nil)))
+		l, err := Parse(file(magic, size/unit, 100, 9, records...))
+		if err != nil || l.PID != 42 || l.Missed != 9 || len(l.Events) != 3 {
+			t.Fatalf("%s: %+v, %v", magic, l, err)
+		}
+		if e := l.Events[0]; e.Addr != 0x1000 || e.Size != 8192 || e.Site != 0x400 || e.Stack != nil {
+			t.Errorf("%s: %+v", magic, e)
+		}
+		if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || e.Site != 0x401 || e.Stack == nil || e.Stack.SP != 0x7000 || e.Stack.Frame != 0x7f00 || e.Stack.Words[0] != 7 || len(e.Stack.Words) != 8*stackWords || e.Stack.Unlogged.Calls != 21 || l.Unlogged().Calls != 21 {
+			t.Errorf("%s: %+v", magic, e)
+		}
+		if e := l.Events[2]; e.Kind != Free || e.Site != 0 || e.Addr != 0x1000 {
+			t.Errorf("%s: %+v", magic, e)
+		}
+		// Counts beyond the file.
+		if l, err := Parse(file(magic, 1<<60, 1<<60, 0, entry(5, 1, 1, 1, 1, 0))); err != nil || len(l.Events) != 1 {
+			t.Errorf("%s: %+v, %v", magic, l, err)
+		}
 	}
 	if _, err := Parse([]byte("text")); err == nil {
 		t.Error("any file is a log")
+	}
+}
+
+// counted is a log whose times are of the processor's counter.
+func counted(records ...[]byte) []byte {
+	size := 0
+	for _, r := range records {
+		size += len(r)
+	}
+	b := file("ISOHEAP4", uint64(size)/16, 1<<20, 0, records...)
+	b[144] = 1
+	return b
+}
+
+// Counts become times by the moments at which both were looked at; outside of these at
+// the pace of what lies near.
+func TestTimesOfCounter(t *testing.T) {
+	tick := func(ticks, time uint64) []byte { return record("ISOHEAP4", ticks, 0, time, 0, clockKind, 0) }
+	at := func(ticks uint64) []byte { return record("ISOHEAP4", ticks, ticks, 0, 0, freeKind, 0) }
+	const ghz = 1_000_000_000
+	// 2 GHz for half a second of counts, then 4 GHz, as where the clock is set right.
+	b := counted(tick(10*ghz, 5*ghz), at(9*ghz), tick(11*ghz, 55*ghz/10), at(105*ghz/10), at(11*ghz), at(13*ghz), tick(12*ghz, 575*ghz/100), at(115*ghz/10))
+	l, err := Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []uint64
+	for _, e := range l.Events {
+		got = append(got, e.Time)
+	}
+	want := []uint64{45 * ghz / 10, 525 * ghz / 100, 55 * ghz / 10, 6 * ghz, 5625 * ghz / 1000}
+	if !slices.Equal(got, want) {
+		t.Errorf("times %v, want %v", got, want)
+	}
+	// Two looks that are close say little of the pace; of what is far after them
+	// those that are further apart say more.
+	l, err = Parse(counted(tick(1*ghz, 1*ghz), tick(3*ghz, 3*ghz), tick(3*ghz+100, 3*ghz+150), at(4*ghz+100)))
+	if err != nil || len(l.Events) != 1 || l.Events[0].Time != 4*ghz+150+25 {
+		t.Errorf("%+v, %v", l.Events, err)
+	}
+	if _, err := Parse(counted(tick(1, 1), at(2))); err == nil {
+		t.Error("one moment says nothing of the pace, and the log has times")
 	}
 }
 
@@ -108,9 +179,10 @@ func TestReadFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("heap.1", []byte("no log"), 6)
-	write("heap.2", file(1, 1<<20, 0, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(6, 0x2000, 8192, 0x400, 1, 0)), 48<<20)
-	write("heap.3", file(9, 100, 0, entry(5, 0x1000, 8192, 0x400, 1, 0)), headSize+recordSize+7)
+	one := record("ISOHEAP4", 5, 0x1000, 8192, 0x400, 1, 0)
+	write("heap.1", bytes.Repeat([]byte("no log "), headSize), headSize)
+	write("heap.2", file("ISOHEAP4", 2, 1<<20, 0, one, one), 48<<20)
+	write("heap.3", file("ISOHEAP4", 9, 100, 0, one), headSize+32+7)
 	logs, err := Read(dir)
 	if err == nil || !strings.Contains(err.Error(), "heap.1") {
 		t.Errorf("the broken log: %v", err)
@@ -121,10 +193,13 @@ func TestReadFolder(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add(file(2, 2, 0, entry(5, 1, 1, 1, 1, 0)))
+	for _, magic := range []string{"ISOHEAP3", "ISOHEAP4"} {
+		f.Add(file(magic, 2, 2, 0, record(magic, 5, 1, 1, 1, 1, 0)))
+	}
+	f.Add(counted(record("ISOHEAP4", 5, 0, 6, 0, clockKind, 0), record("ISOHEAP4", 7, 0, 8, 0, clockKind, 0), record("ISOHEAP4", 6, 1, 0, 0, freeKind, 0)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l, err := Parse(b)
-		if err == nil && len(l.Events)*recordSize > len(b) {
+		if err == nil && len(l.Events)*16 > len(b) {
 			t.Errorf("%d events in %d bytes", len(l.Events), len(b))
 		}
 	})
@@ -269,6 +344,67 @@ func checkLogs(t *testing.T, logs []*Log) {
 	}
 	if len(child.Events) != 1 || child.Events[0].Size != 123456 || child.PID == parent.PID {
 		t.Errorf("child %+v", child)
+	}
+}
+
+// Entries have the time of the clock, whatever the library looks at: of a program that
+// lives shorter than it takes to know a counter's pace, that sleeps, that begins
+// another, and of one that ends without a word.
+func TestTimesOfProgram(t *testing.T) {
+	const source = `#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/wait.h>
+static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000 + t.tv_nsec; }
+int main(int argc, char **argv) {
+	if (argc > 1 && fork()) { wait(0); execl(argv[0], argv[0], (char *)0); }
+	for (int i = 0; i < 8; i++) {
+		long from = now();
+		void *p = malloc(5000 + i), *q = (usleep(i * i * 1000), malloc(70000 + i));
+		printf("%d %ld %ld\n", getpid(), from, now());
+		fflush(stdout);
+		free(p);
+		free(q);
+	}
+	_exit(0);
+}
+`
+	program := build(t, test.Peer(t, "gcc", "gcc"), "p.c", source)
+	for _, args := range [][]string{nil, {"again"}} {
+		r := stress(t, nil, append([]string{program}, args...)...)
+		times := map[int][][2]uint64{}
+		for line := range strings.Lines(r.stdout) {
+			var pid int
+			var span [2]uint64
+			if n, err := fmt.Sscan(line, &pid, &span[0], &span[1]); n != 3 {
+				t.Fatalf("%q: %v", line, err)
+			}
+			times[pid] = append(times[pid], span)
+		}
+		if len(r.logs) != 1+len(args) || len(times) != len(r.logs) {
+			t.Fatalf("%d logs of %d processes", len(r.logs), len(times))
+		}
+		for _, l := range r.logs {
+			var seen [8]int
+			for _, e := range l.Events {
+				i := int(e.Size - 5000)
+				if e.Size >= 70000 {
+					i = int(e.Size - 70000)
+				}
+				if e.Kind != Allocate || i < 0 || i >= len(seen) {
+					continue
+				}
+				seen[i]++
+				const off = 20_000 // ns, that the counter and the clock may be apart at most
+				if span := times[l.PID][i]; e.Time+off < span[0] || e.Time > span[1]+off {
+					t.Errorf("%v: %+v, want between %d and %d", args, e, span[0], span[1])
+				}
+			}
+			if seen != [8]int{2, 2, 2, 2, 2, 2, 2, 2} {
+				t.Errorf("%v: entries %v", args, seen)
+			}
+		}
 	}
 }
 

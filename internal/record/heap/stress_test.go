@@ -262,11 +262,11 @@ func TestStressCrashes(t *testing.T) {
 	}
 }
 
-// Programs that give up system calls are not ended by one of ours, and their log
+// Programs that give up system calls, or the time, are not ended by one of ours, and their log
 // says why it has no more.
 func TestStressConfined(t *testing.T) {
 	program := compile(t, "confined.c")
-	for _, how := range []string{"filter", "prctl", "strict"} {
+	for _, how := range []string{"filter", "prctl", "strict", "time"} {
 		for _, before := range []string{"0", "3", "3000"} {
 			t.Run(how+" after "+before, func(t *testing.T) {
 				r := harmless(t, nil, program, how, before)
