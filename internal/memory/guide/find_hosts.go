@@ -76,7 +76,8 @@ type hostLimits struct{ all, others float64 }
 const fewForMedian = 8
 
 // limitsOf are those of Student's t for as many comparisons as there are; a measure
-// of which either side is odd has two tails.
+// of which either side is odd has two tails, and each of several groups of hosts has
+// them of its own.
 func limitsOf(hosts, tails int) hostLimits {
 	share := falseHosts(hosts) / float64(hosts*tails)
 	if hosts < fewForMedian {
@@ -158,7 +159,7 @@ func oddMachines(l *insightSearch) ([]Insight, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.unlikeOthers(peers{column: samples.Host, one: "Host", many: "hosts", of: "time", view: ParallelView}), nil
+	return l.unlikeOthers(peers{columns: []string{samples.Host}, one: "Host", many: "hosts", of: "time", view: ParallelView}), nil
 }
 
 // oddRanks names the ranks that do; where each has a host of its own, that says it.
@@ -173,12 +174,12 @@ func oddRanks(l *insightSearch) ([]Insight, error) {
 	if len(l.groups(nil, samples.Host)) >= len(l.groups(nil, samples.Rank)) {
 		return nil, nil
 	}
-	return l.unlikeOthers(peers{column: samples.Rank, one: "Rank", many: "ranks", of: "time", view: ParallelView}), nil
+	return l.unlikeOthers(peers{columns: []string{samples.Rank}, one: "Rank", many: "ranks", of: "time", view: ParallelView}), nil
 }
 
-// oddCPUs names the CPUs whose accesses take longer than those of the others: a core
-// that is slowed down, or one whose thread does other work. How many samples each
-// has is what idle and busy cores are about.
+// oddCPUs names the CPUs whose accesses take longer than those of the others of their
+// machine: a core that is slowed down, or one whose thread does other work. How many
+// samples each has is what idle and busy cores are about.
 func oddCPUs(l *insightSearch) ([]Insight, error) {
 	if samples.Usable(l.told, samples.CPU) == nil || l.latency == nil {
 		return nil, nil
@@ -187,16 +188,51 @@ func oddCPUs(l *insightSearch) ([]Insight, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(l.groups(nil, samples.Host)) > 1 {
-		return nil, nil // each has a CPU of that number
+	columns := []string{samples.Host, samples.CPU}
+	if len(l.machinesOf(l.groups(nil, columns...))) < 2 {
+		columns = columns[1:]
 	}
 	// A CPU with few samples would keep the others from being compared: threads stray.
-	cpus := slices.DeleteFunc(l.groups(nil, samples.CPU), func(g group) bool { return g.valued < fewOfCPU })
-	if len(cpus) < fewestHosts {
-		return nil, nil
+	cpus := slices.DeleteFunc(l.groups(nil, columns...), func(g group) bool { return g.valued < fewOfCPU })
+	machines := slices.DeleteFunc(l.machinesOf(cpus), func(m []group) bool { return len(m) < fewestHosts })
+	var out []Insight
+	for _, on := range machines {
+		p := peers{columns: columns, one: "CPU", many: "CPUs", of: l.costs(), view: AxisView, metric: "mean", groups: len(machines)}
+		if len(columns) > 1 {
+			p.on = l.hostOf(on[0].row)
+		}
+		out = append(out, l.unlike(p, on, []hostMeasure{l.cpuCost(columns, on)})...)
 	}
-	p := peers{column: samples.CPU, one: "CPU", many: "CPUs", of: l.costs(), view: AxisView, metric: "mean"}
-	return l.unlike(p, cpus, []hostMeasure{l.cpuCost(cpus)}), nil
+	sortByStake(out)
+	return out, nil
+}
+
+// machinesOf divides CPUs by their host; those without one are on one machine.
+func (l *insightSearch) machinesOf(cpus []group) [][]group {
+	host := l.data.Table.Column(samples.Host)
+	at := map[float64]int{}
+	var out [][]group
+	for _, g := range cpus {
+		number := -1.0
+		if host != nil && host.Has(g.row) {
+			number = host.Float(g.row)
+		}
+		m, ok := at[number]
+		if !ok {
+			m = len(out)
+			at[number], out = m, append(out, nil)
+		}
+		out[m] = append(out[m], g)
+	}
+	return out
+}
+
+// hostOf names the host of a row.
+func (l *insightSearch) hostOf(row int) string {
+	if host := l.data.Table.Column(samples.Host); host.Has(row) {
+		return host.Text(row)
+	}
+	return "no known host"
 }
 
 const (
@@ -206,8 +242,10 @@ const (
 
 // peers are things that should be like each other.
 type peers struct {
-	column    string
+	columns   []string // that tell them apart, the one that names them last
 	one, many string
+	on        string // the host that they are on, where there are several
+	groups    int    // of peers that are compared, if more than these
 	of        string // what a stake is a share of
 	view      View
 	metric    string
@@ -215,22 +253,23 @@ type peers struct {
 
 // unlikeOthers compares hosts or ranks, with the numbers that make one odd.
 func (l *insightSearch) unlikeOthers(p peers) []Insight {
-	hosts := l.groups(nil, p.column)
+	hosts := l.groups(nil, p.columns...)
 	if len(hosts) < fewestHosts || slices.ContainsFunc(hosts, func(h group) bool { return h.n < limit.samples }) {
 		return nil
 	}
-	return l.unlike(p, hosts, append(l.hostCosts(p.column, hosts), l.hostLevels(p.column, hosts)...))
+	return l.unlike(p, hosts, append(l.hostCosts(p.columns, hosts), l.hostLevels(p.columns, hosts)...))
 }
 
 // unlike names those that are odd in some measure.
 func (l *insightSearch) unlike(p peers, hosts []group, measures []hostMeasure) []Insight {
 	byHost := map[int][]hostOddness{}
-	for _, o := range oddHosts(measures, limitsOf(len(hosts), tailsOf(measures))) {
+	for _, o := range oddHosts(measures, limitsOf(len(hosts), tailsOf(measures)*max(1, p.groups))) {
 		byHost[o.host] = append(byHost[o.host], o)
 	}
 	if 4*len(byHost) > len(hosts) {
 		return nil // two kinds of machines, rather than odd ones
 	}
+	named := p.columns[len(p.columns)-1]
 	var out []Insight
 	for host, odd := range byHost {
 		slices.SortFunc(odd, func(a, b hostOddness) int {
@@ -244,17 +283,24 @@ func (l *insightSearch) unlike(p peers, hosts []group, measures []hostMeasure) [
 			words = append(words, m.text(o.host, median)+off(o.deviations))
 		}
 		row := hosts[host].row
-		name := p.one + " " + l.data.Table.Column(p.column).Text(row)
+		name, there := p.one+" "+l.data.Table.Column(named).Text(row), ""
+		if p.on != "" {
+			name, there = name+" of "+p.on, " there"
+		}
 		out = append(out, Insight{
-			Text: fmt.Sprintf("%s is unlike the other %d: %s; one in %s runs of like %s would name one",
-				name, len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts)))), p.many),
+			Text: fmt.Sprintf("%s is unlike the other %d%s: %s; one in %s runs of like %s would name one",
+				name, len(hosts)-1, there, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts)))), p.many),
 			Stake: min(stake, 1), Surprise: 1 - falseHosts(len(hosts)),
-			Where: l.within(equals(l.data.Table, row, p.column)), View: p.view, Axis: p.column, Metric: p.metric,
+			Where: l.within(equals(l.data.Table, row, p.columns...)), View: p.view, Axis: named, Metric: p.metric,
 			Of: p.of, subject: name,
 		})
 	}
-	slices.SortFunc(out, func(a, b Insight) int { return cmp.Or(cmp.Compare(b.Stake, a.Stake), cmp.Compare(a.Where, b.Where)) })
+	sortByStake(out)
 	return out
+}
+
+func sortByStake(list []Insight) {
+	slices.SortFunc(list, func(a, b Insight) int { return cmp.Or(cmp.Compare(b.Stake, a.Stake), cmp.Compare(a.Where, b.Where)) })
 }
 
 // off says how many deviations a host is away; those of hosts that are all alike to
@@ -268,9 +314,9 @@ func off(deviations float64) string {
 
 // spreads is how far the costs of the samples of each host are from their mean, and of
 // all of them together.
-func (l *insightSearch) spreads(column string, hosts []group) (each []float64, all float64) {
+func (l *insightSearch) spreads(columns []string, hosts []group) (each []float64, all float64) {
 	squares, of := make([]float64, len(hosts)), group{}
-	grouped, at, together := l.grouping([]string{column}), l.placesOf(hosts), 0.0
+	grouped, at, together := l.grouping(columns), l.placesOf(hosts), 0.0
 	for row := range l.rows {
 		if h, ok := at[grouped.code[row]]; ok {
 			squares[h] += l.squareOf(row)
@@ -292,8 +338,8 @@ func (l *insightSearch) spreads(column string, hosts []group) (each []float64, a
 // different cost, so the draw must not explain the difference: not by how all
 // samples differ, of which a few dear ones may fall on one CPU, and not by how its
 // own do, of which one alone may be all there is.
-func (l *insightSearch) cpuCost(cpus []group) hostMeasure {
-	own, all := l.spreads(samples.CPU, cpus)
+func (l *insightSearch) cpuCost(columns []string, cpus []group) hostMeasure {
+	own, all := l.spreads(columns, cpus)
 	m := hostMeasure{above: true,
 		stake: func(cpu int, median float64) float64 {
 			return (cpus[cpu].mean() - median) * float64(cpus[cpu].valued) / l.cost
@@ -315,7 +361,7 @@ func (l *insightSearch) cpuCost(cpus []group) hostMeasure {
 // hostCosts are the number of samples of each host and what one costs. Hosts that
 // wait for one another all lose what the slowest does: the stake is the part of its
 // time that the median host does not need.
-func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
+func (l *insightSearch) hostCosts(columns []string, hosts []group) []hostMeasure {
 	var count, mean hostMeasure
 	lost := func(m *hostMeasure) func(int, float64) float64 {
 		return func(h int, median float64) float64 { return 1 - min(m.values[h], median)/max(m.values[h], median) }
@@ -330,7 +376,7 @@ func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
 	for _, h := range hosts {
 		count.values, mean.values = append(count.values, float64(h.n)), append(mean.values, h.mean())
 	}
-	spread, _ := l.spreads(column, hosts)
+	spread, _ := l.spreads(columns, hosts)
 	usual := stat.Median(spread)
 	for _, h := range hosts {
 		count.chance = append(count.chance, math.Sqrt(stat.Median(count.values)))
@@ -346,12 +392,12 @@ func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
 }
 
 // hostLevels is the share of each level in the samples of each host.
-func (l *insightSearch) hostLevels(column string, hosts []group) []hostMeasure {
+func (l *insightSearch) hostLevels(columns []string, hosts []group) []hostMeasure {
 	if l.category(samples.Level) == nil {
 		return nil
 	}
 	levels := l.groups(nil, samples.Level)
-	levelOf, hostOf := l.grouping([]string{samples.Level}), l.grouping([]string{column})
+	levelOf, hostOf := l.grouping([]string{samples.Level}), l.grouping(columns)
 	atHost, atLevel := l.placesOf(hosts), l.placesOf(levels)
 	counts := make([][]float64, len(levels))
 	for k := range counts {

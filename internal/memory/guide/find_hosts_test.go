@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
@@ -175,6 +176,12 @@ func TestOddRankOfOneHost(t *testing.T) {
 // little else: it says no place on a machine.
 func drawnCPUs(t *testing.T, cpus, rows int, random *rand.Rand, draw func(cpu int) float64) []Insight {
 	t.Helper()
+	data := query.Data{Table: drawnTable(t, cpus, rows, random, draw)}
+	return insights(t, New(data, nil, kernel.New(data, kernel.Options{})))
+}
+
+func drawnTable(t *testing.T, cpus, rows int, random *rand.Rand, draw func(cpu int) float64) *table.Table {
+	t.Helper()
 	cpu, latency, line := make([]int64, rows), make([]int64, rows), make([]int64, rows)
 	for i := range rows {
 		cpu[i], line[i] = int64(random.IntN(cpus)), int64(10+random.IntN(30))
@@ -185,7 +192,24 @@ func drawnCPUs(t *testing.T, cpus, rows int, random *rand.Rand, draw func(cpu in
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := query.Data{Table: drawn}
+	return drawn
+}
+
+// drawnHosts is a run merged of one of each host; draw makes the latencies of a CPU
+// of a host.
+func drawnHosts(t *testing.T, hosts []string, cpus, rows int, random *rand.Rand, draw func(host, cpu int) float64) []Insight {
+	t.Helper()
+	var runs []*run.Run
+	for h, name := range hosts {
+		r := &run.Run{Contents: []*table.Table{drawnTable(t, cpus, rows, random, func(cpu int) float64 { return draw(h, cpu) })}}
+		r.Kind, r.Origin.Host = "samples", name
+		runs = append(runs, r)
+	}
+	merged, err := run.Merge(runs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := query.Data{Table: merged.Table("samples")}
 	return insights(t, New(data, nil, kernel.New(data, kernel.Options{})))
 }
 
@@ -262,4 +286,72 @@ func TestOddCPU(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOddCPUOfHosts plants one CPU of one host of a run that was merged of three, which
+// are machines of different speed: CPU 3 of one host is not CPU 3 of another, and no CPU
+// of the slowest host is odd for being there.
+func TestOddCPUOfHosts(t *testing.T) {
+	test.NoRaces(t, oneStory)
+	random := rand.New(rand.NewPCG(15, 16))
+	hosts, speed := []string{"login", "n1", "n2"}, []float64{1, 4, 0.5}
+	const runs = 60
+	for _, of := range latencies[:2] {
+		found, others, named := 0, 0, 0
+		like := func(host int) float64 { return 125 * speed[host] * of.draw(random) }
+		for range runs {
+			for _, in := range drawnHosts(t, hosts, 8, 800, random, func(host, cpu int) float64 {
+				if host == 2 && cpu == 3 {
+					return 3.4 * like(host)
+				}
+				return like(host)
+			}) {
+				switch {
+				case in.Kind != "odd-cpu":
+				case strings.HasPrefix(in.Text, "CPU 3 of n2 is unlike the other 7 there: mean latency ") && in.Where == "host = n2 & cpu = 3":
+					found++
+				default:
+					others++
+				}
+			}
+			if rank(drawnHosts(t, hosts, 8, 800, random, func(host, _ int) float64 { return like(host) }), "odd-cpu") > 0 {
+				named++
+			}
+		}
+		t.Logf("%s: found in %d of %d runs, another in %d; of like CPUs one in %d", of.name, found, runs, others, named)
+		if float64(found) < 0.95*runs || others > 3 || named > 3 {
+			t.Errorf("%s: found in %d of %d runs, another in %d; of like CPUs one in %d", of.name, found, runs, others, named)
+		}
+	}
+}
+
+// TestOddCPUOfNoHost has samples of a host beside some that do not say theirs, which are
+// compared among themselves.
+func TestOddCPUOfNoHost(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 18))
+	drawn := drawnTable(t, 8, 3200, random, func(cpu int) float64 { return 100 + 10*random.NormFloat64() })
+	latency, valid, codes := drawn.Column(samples.Latency).Data.([]int32), table.NewBits(3200), make([]uint32, 3200)
+	for row := range 3200 {
+		if row%2 == 0 {
+			valid.Set(row)
+		} else if drawn.Column(samples.CPU).Float(row) == 5 {
+			latency[row] *= 4
+		}
+	}
+	data := query.Data{Table: withColumn(t, drawn, table.Categories(samples.Host, table.Measured, codes, []string{"n1"}, valid))}
+	found := insights(t, New(data, nil, kernel.New(data, kernel.Options{})))
+	at := rank(found, "odd-cpu", "CPU 5 of no known host is unlike the other 7 there")
+	if at == 0 || found[at-1].Where != "host = none & cpu = 5" {
+		t.Errorf("the CPU of no known host is not named:%s", list(found))
+	}
+}
+
+// withColumn is a table with one more column.
+func withColumn(t *testing.T, of *table.Table, c *table.Column) *table.Table {
+	t.Helper()
+	out, err := table.New(of.Name, append(slices.Clone(of.Columns()), c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
