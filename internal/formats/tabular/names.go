@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -10,9 +11,6 @@ import (
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
-
-// unitBehind is a unit in brackets behind a column's name.
-var unitBehind = regexp.MustCompile(`^(.*?)\s*[(\[]([^()\[\]]+)[)\]]$`)
 
 // alsoCalled are names of other writers for canonical columns, folded.
 var alsoCalled = map[string]string{
@@ -68,10 +66,13 @@ var mayBe = map[string][]string{
 // symbol is the code's.
 var ofCode = []string{"sharedobject", "module", "dso", "image", "binary"}
 
+// withUnit are names that say too little alone and enough beside a unit.
+var withUnit = map[string]string{"lat": samples.Latency, "t": samples.Time, "ts": samples.Time}
+
 // Reading is what columns are taken for by their names alone.
 type Reading struct {
 	As     []string // the canonical column; empty where it keeps its own name
-	Units  []string // what stands in brackets behind the name
+	Units  []string // that the names end in
 	Doubts []string // what could be meant and is not taken, with what to say
 }
 
@@ -80,12 +81,17 @@ type Reading struct {
 func ReadNames(names []string, fixed func(int) bool) Reading {
 	r := Reading{As: make([]string, len(names)), Units: make([]string, len(names))}
 	folded := make([]string, len(names))
+	var foreign []string // units that are none of what is named
 	for i, name := range names {
-		folded[i], r.Units[i] = foldName(name)
-		if _, ok := samples.Lookup(name); ok {
+		folded[i] = foldName(name)
+		switch _, ok := samples.Lookup(name); {
+		case ok:
 			r.As[i] = name
-		} else if !fixed(i) {
-			r.As[i] = meaning(folded[i])
+		case !fixed(i):
+			var doubt string
+			if r.As[i], r.Units[i], doubt = meaning(name, folded[i]); doubt != "" {
+				foreign = append(foreign, doubt)
+			}
 		}
 	}
 	r.giveWay(folded)
@@ -94,20 +100,60 @@ func ReadNames(names []string, fixed func(int) bool) Reading {
 	r.source(folded, fixed)
 	r.onlyOne(names)
 	r.doubt(names, folded, fixed)
+	r.Doubts = append(r.Doubts, foreign...)
 	return r
 }
 
-// foldName returns a name in lower case without the signs between its words,
-// and the unit behind it.
-func foldName(name string) (folded, unit string) {
-	folded = strings.ToLower(strings.TrimSpace(name))
-	if m := unitBehind.FindStringSubmatch(folded); m != nil {
-		folded, unit = m[1], m[2]
+// foldName returns a name in lower case without the signs between its words, and
+// without a unit in brackets behind it.
+func foldName(name string) string {
+	stem, _, brackets := splitUnit(name)
+	if !brackets {
+		stem = name
 	}
-	return strings.NewReplacer(" ", "", "_", "", "-", "", ".", "").Replace(folded), unit
+	return foldWords(stem)
 }
 
-func meaning(folded string) string {
+var signsBetween = strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
+
+func foldWords(name string) string {
+	return signsBetween.Replace(strings.ToLower(strings.TrimSpace(name)))
+}
+
+// meaning is the canonical column that a name means with the unit that it ends in, or
+// what to say where that is no unit of it.
+func meaning(name, folded string) (as, unit, doubt string) {
+	stem, end, brackets := splitUnit(name)
+	if as = canonical(folded); as != "" && !brackets {
+		return as, "", ""
+	}
+	if as == "" {
+		stem = foldWords(stem)
+		as = cmp.Or(canonical(stem), withUnit[stem])
+	}
+	if as == "" || end == "" {
+		return as, "", ""
+	}
+	if unit = unitOf(as, end); unit != "" {
+		if as == samples.Latency && !brackets {
+			unit = "" // which latencyUnit finds, and says
+		}
+		return as, unit, ""
+	}
+	field, _ := samples.Lookup(as)
+	if field.Kind == table.Time {
+		return "", "", fmt.Sprintf("column %q may be the time and is not taken for it: %s are no unit of time that is known; in nanoseconds it would be %s", name, end, mapFlag(as, name+":ns"))
+	}
+	if brackets && !slices.Contains(shares, end) {
+		return as, end, "" // as it is written
+	}
+	return "", "", ""
+}
+
+// shares stand behind names of what they are shares of.
+var shares = []string{"%", "percent", "share"}
+
+func canonical(folded string) string {
 	if _, ok := samples.Lookup(folded); ok {
 		return folded
 	}
@@ -203,7 +249,15 @@ func (r *Reading) doubt(names, folded []string, fixed func(int) bool) {
 			continue
 		}
 		var flags, labels []string
-		for _, as := range mayBe[f] {
+		stem, unit, _ := splitUnit(names[i])
+		could, ok := mayBe[f]
+		if !ok {
+			could = mayBe[foldWords(stem)]
+		}
+		for _, as := range could {
+			if isUnit(unit) && unitOf(as, unit) == "" {
+				continue
+			}
 			if field, _ := samples.Lookup(as); !slices.Contains(r.As, as) {
 				flags, labels = append(flags, mapFlag(as, names[i])), append(labels, field.Label)
 			}

@@ -181,3 +181,97 @@ func TestUnitOfLatency(t *testing.T) {
 		})
 	}
 }
+
+// A name that ends in a unit is known as the same name without it, if the unit is one of
+// what it names: latency_ns is a latency, cpu_ms is no CPU.
+func TestUnitAtTheEndOfAName(t *testing.T) {
+	tests := []struct{ name, as, value, unit string }{
+		{"latency_ns", "latency", "7", "ns"},
+		{"lat_us", "latency", "7", "us"},
+		{"latencyNs", "latency", "7", "ns"},
+		{"Latency-Cycles", "latency", "7", "cycles"},
+		{"latency in cycles", "latency", "7", "cycles"},
+		{"loadLatencyCyc", "latency", "7", "cycles"},
+		{"MEM_LATENCY_NSEC", "latency", "7", "ns"},
+		{"access latency / us", "latency", "7", "us"},
+		{"latency_ms", "latency", "7", "ms"},
+		{"latency_µs", "latency", "7", "us"},
+		{"Latency (nsec)", "latency", "7", "ns"},
+		{"time_ms", "time", "7000000", "ns"},
+		{"timestamp_ns", "time", "7", "ns"},
+		{"timestampUs", "time", "7000", "ns"},
+		{"t_us", "time", "7000", "ns"},
+		{"ts.ns", "time", "7", "ns"},
+		{"Time in seconds", "time", "7000000000", "ns"},
+		{"time_μs", "time", "7000", "ns"},
+		{"access_size_bytes", "width", "7", "bytes"},
+		{"weight_cycles", "weight", "7", "cycles"},
+
+		{"cpu_ms", "", "", ""},
+		{"cpu_time_ms", "", "", ""},
+		{"avg_latency_ns", "", "", ""},
+		{"latency_p99_ns", "", "", ""},
+		{"latency_bytes", "", "", ""},
+		{"latency (%)", "", "", ""},
+		{"Time (cycles)", "", "", ""},
+		{"time_ticks", "", "", ""},
+		{"line_bytes", "", "", ""},
+		{"times", "", "", ""},
+		{"tens", "", "", ""},
+		{"latencies", "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := importText(t, "tid,"+tt.name+"\n1,0\n2,7\n", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns := out.Tables[0].Columns()
+			c := columns[1]
+			if tt.as == "" {
+				if c.Name != tt.name {
+					t.Errorf("%q is taken for %s: %q", tt.name, c.Name, out.Warnings)
+				}
+				return
+			}
+			if c.Name != tt.as || c.Text(1) != tt.value || c.Unit != tt.unit {
+				t.Errorf("%q is %s, %s %s, want %s, %s %s", tt.name, c.Name, c.Text(1), c.Unit, tt.as, tt.value, tt.unit)
+			}
+			w := strings.Join(out.Warnings, "\n")
+			if guessed := tt.as == "latency" && !strings.Contains(tt.name, "("); !strings.Contains(w, tt.name) || guessed != strings.Contains(w, "latency: read in "+tt.unit+", as its name") {
+				t.Errorf("warnings %q do not say what was taken", w)
+			}
+		})
+	}
+}
+
+// What stands beside a column of that very name, or another that could be meant, and what
+// is not taken though a unit makes it likely.
+func TestUnitAtTheEndBesideOthers(t *testing.T) {
+	tests := []struct{ name, text, latency, says string }{
+		{"the very name", "cpu,latency,latency_ns\n0,5,6\n", "5", ""},
+		{"two units", "cpu,latency_ns,latency_cycles\n0,5,6\n", "", "say which with --map latency=latency_ns or --map latency=latency_cycles"},
+		{"a cost in cycles", "cpu,delay_cycles\n0,5\n", "", "--map latency=delay_cycles"},
+		{"the user's word", "cpu,latency_ns,other\n0,5,6\n", "6", ""},
+		{"a time in cycles", "cpu,time_cycles\n0,5\n", "", `column "time_cycles" may be the time`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var m map[string]string
+			if tt.name == "the user's word" {
+				m = map[string]string{"latency": "other"}
+			}
+			out, err := importText(t, tt.text, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if c := out.Tables[0].Column(schema.Latency); c != nil {
+				got = c.Text(0)
+			}
+			if w := strings.Join(out.Warnings, "\n"); got != tt.latency || !strings.Contains(w, tt.says) {
+				t.Errorf("latency %q, want %q; warnings %q, want %q", got, tt.latency, w, tt.says)
+			}
+		})
+	}
+}

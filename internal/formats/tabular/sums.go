@@ -30,7 +30,7 @@ const mostSamples = 1 << 20
 func layOut(t *table.Table, sources map[string]source) (*table.Table, []string, error) {
 	var counts, many *table.Column
 	for _, c := range t.Columns() {
-		folded, _ := foldName(c.Name)
+		folded := foldName(c.Name)
 		_, canonical := samples.Lookup(c.Name)
 		switch {
 		case canonical || c.Provenance != table.Unknown:
@@ -57,7 +57,7 @@ func layOut(t *table.Table, sources map[string]source) (*table.Table, []string, 
 }
 
 func isMean(c *table.Column) bool {
-	folded, _ := foldName(c.Name)
+	folded := foldName(c.Name)
 	return meanOf.MatchString(folded)
 }
 

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -13,13 +14,57 @@ import (
 // inNanoseconds is how long a unit of time is.
 var inNanoseconds = map[string]float64{
 	"ns": 1, "nsec": 1, "nanoseconds": 1,
-	"us": 1e3, "usec": 1e3, "µs": 1e3, "microseconds": 1e3,
+	"us": 1e3, "usec": 1e3, "µs": 1e3, "μs": 1e3, "microseconds": 1e3,
 	"ms": 1e6, "msec": 1e6, "milliseconds": 1e6,
 	"s": 1e9, "sec": 1e9, "secs": 1e9, "seconds": 1e9,
 }
 
-// unitInName is a unit at the end of a column's name: t_us, time (ms), t[s].
-var unitInName = regexp.MustCompile(`(?i)[_ .(\[]([a-zµ]+)[)\]]?$`)
+// unitBehind, after and camel are a unit at the end of a column's name: time (ms),
+// t[s]; t_us, latency in ns; latencyNs.
+var (
+	unitBehind = regexp.MustCompile(`^(.*?)\s*[(\[]([^()\[\]]+)[)\]]$`)
+	unitAfter  = regexp.MustCompile(`^(.*?[^_ ./-])[_ ./-]+(?:[iI][nN][_ ./-]+)?([a-zA-Zµμ]+)$`)
+	unitCamel  = regexp.MustCompile(`^(.*[a-z0-9])([A-Z][a-z]+|[A-Z]{2})$`)
+)
+
+// splitUnit returns a name without the unit that it ends in, and the unit; without
+// brackets only one that is known.
+func splitUnit(name string) (stem, unit string, brackets bool) {
+	name = strings.TrimSpace(name)
+	if m := unitBehind.FindStringSubmatch(name); m != nil {
+		return m[1], m[2], true
+	}
+	for _, form := range []*regexp.Regexp{unitAfter, unitCamel} {
+		if m := form.FindStringSubmatch(name); m != nil && isUnit(m[2]) {
+			return m[1], m[2], false
+		}
+	}
+	return name, "", false
+}
+
+func isUnit(word string) bool {
+	word = strings.ToLower(word)
+	_, time := inNanoseconds[word]
+	return time || ofLatency[word] != "" || ofSize[word] != ""
+}
+
+// unitOf is how a unit is written that values of a canonical column may have; empty if
+// they have not.
+func unitOf(as, unit string) string {
+	field, _ := samples.Lookup(as)
+	unit = strings.ToLower(unit)
+	switch {
+	case field.Kind == table.Time && inNanoseconds[unit] != 0:
+		return unit
+	case as == samples.Latency:
+		return ofLatency[unit]
+	case as == samples.Weight:
+		return cmp.Or(ofLatency[unit], ofSize[unit])
+	case as == samples.Width:
+		return ofSize[unit]
+	}
+	return ""
+}
 
 // inUnit brings a column into the unit that the canonical one has. Only times
 // are converted; of other columns the unit is kept beside the values. It says
@@ -45,19 +90,23 @@ func inUnit(c *table.Column, field samples.Field, from source) (*table.Column, s
 	return scaled(c, factor), said, nil
 }
 
-// ofLatency are units of latencies at the end of a name.
-var ofLatency = map[string]string{"cycles": samples.Cycles, "cycle": samples.Cycles, "cyc": samples.Cycles, "clk": samples.Cycles, "clocks": samples.Cycles,
-	"ns": samples.Nanoseconds, "nsec": samples.Nanoseconds, "us": "us", "usec": "us", "ticks": "ticks"}
+// ofLatency are units of latencies, as they are written here; ofSize those of sizes.
+var (
+	ofLatency = map[string]string{"cycles": samples.Cycles, "cycle": samples.Cycles, "cyc": samples.Cycles, "clk": samples.Cycles, "clks": samples.Cycles, "clocks": samples.Cycles, "ticks": "ticks",
+		"ns": samples.Nanoseconds, "nsec": samples.Nanoseconds, "nanoseconds": samples.Nanoseconds,
+		"us": "us", "usec": "us", "µs": "us", "μs": "us", "microseconds": "us", "ms": "ms", "msec": "ms", "milliseconds": "ms", "s": "s", "sec": "s", "secs": "s", "seconds": "s"}
+	ofSize = map[string]string{"b": samples.Bytes, "byte": samples.Bytes, "bytes": samples.Bytes}
+)
 
 // latencyUnit is what the name of a column says of its unit: perf's weights are cycles.
 // One that says nothing has none: the numbers are shown, and called latency.
 func latencyUnit(from source) (unit, said string) {
-	if folded, _ := foldName(from.file); folded == "localweight" {
+	if foldName(from.file) == "localweight" {
 		return samples.Cycles, ""
 	}
 	how := fmt.Sprintf("--map %s", shellWord(samples.Latency+"="+from.file+":UNIT"))
-	if m := unitInName.FindStringSubmatch(from.file); m != nil && ofLatency[strings.ToLower(m[1])] != "" {
-		unit = ofLatency[strings.ToLower(m[1])]
+	_, unit, _ = splitUnit(from.file)
+	if unit = unitOf(samples.Latency, unit); unit != "" {
 		return unit, fmt.Sprintf("%s: read in %s, as its name %q ends; say otherwise with %s", samples.Latency, unit, from.file, how)
 	}
 	return "", fmt.Sprintf("%s: the file does not say its unit, so none is shown; give it with %s", samples.Latency, how)
@@ -78,9 +127,9 @@ func timeFactor(c *table.Column, from source) (float64, string, error) {
 		return 1, "", nil // the file says it
 	}
 	how := fmt.Sprintf("say otherwise with --map %s=%s:UNIT", c.Name, from.file)
-	if m := unitInName.FindStringSubmatch(from.file); m != nil {
-		if factor, ok := inNanoseconds[strings.ToLower(m[1])]; ok && factor != 1 {
-			return factor, fmt.Sprintf("%s: read in %s, as its name %q ends; %s", c.Name, m[1], from.file, how), nil
+	if _, unit, _ := splitUnit(from.file); unit != "" {
+		if factor, ok := inNanoseconds[strings.ToLower(unit)]; ok && factor != 1 {
+			return factor, fmt.Sprintf("%s: read in %s, as its name %q ends; %s", c.Name, unit, from.file, how), nil
 		}
 	}
 	if fractions(c) {
