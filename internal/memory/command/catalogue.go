@@ -118,7 +118,7 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 		}
 	}
 	if len(t.Columns()) > 0 {
-		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear", "reset", "clear selection", "reset selection", "clear filters", "remove filters", "no filter", "show everything again", "select all", "nothing")
+		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear", "reset", "clear selection", "reset selection", "clear filters", "remove filters", "no filter", "show everything again", "select all", "deselect", "start over", "start again", "nothing")
 	}
 	for _, col := range t.Columns() {
 		c.addAxis(col)

@@ -322,3 +322,13 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+// A number with a hash before it is that number.
+func TestHashedNumber(t *testing.T) {
+	s := luleshSearcher(t)
+	for _, tt := range [][2]string{{"#3", "3"}, {"cpu #3", "cpu 3"}, {"m_x on node #1", "m_x on node 1"}} {
+		if got, want := texts(s, t, tt[0]), texts(s, t, tt[1]); !slices.Equal(got, want) {
+			t.Errorf("%q offers %q, %q offers %q", tt[0], got, tt[1], want)
+		}
+	}
+}

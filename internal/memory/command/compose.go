@@ -48,10 +48,10 @@ const (
 // fillers are words that connect and say nothing by themselves.
 var fillers = wordSet("of the in on at to by a an for with from that is are was were do does did where which when all only samples sample accesses access axis served hits hit goes go " +
 	"cpus threads cores during some please find select show me pick what who how many much number issued touching touched made against its their than then also level levels " +
-	"anything everything something just any took take taken taking lasted lasting")
+	"anything everything something just any every each took take taken taking lasted lasting")
 
 // negations turn round what follows, longest first.
-var negations = []string{"everything but", "everything except", "anything but", "anything except", "all but", "all except", "other than", "but not", "and not",
+var negations = []string{"everything but", "everything except", "anything but", "anything except", "all but", "all except", "other than", "but not", "and not", "nothing",
 	"not", "without", "no", "except", "excluding", "exclude", "non", "minus", "neither", "nor"}
 
 func wordSet(words string) map[string]bool {
@@ -328,6 +328,8 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 		return append(out, part{kind: anAnd, score: 1, end: at + 1})
 	case word == "or":
 		return append(out, part{kind: anOr, score: 1, end: at + 1})
+	case saidAt(tokens, at, "nothing but")+saidAt(tokens, at, "nothing except") > 0 && at+2 < len(tokens):
+		return []part{{kind: aFiller, score: 1, end: at + 2}} // only what follows
 	case fillers[word] || word == "but":
 		out = append(out, part{kind: aFiller, score: 0.999, end: at + 1})
 	}
@@ -341,6 +343,8 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.placesAt(tokens, at)...)
 	out = append(out, c.threadsAt(tokens, at)...) // before its number, which no thread has
 	out = append(out, c.boundsAt(tokens, at)...)
+	out = append(out, c.leftOutAt(tokens, at)...)
+	out = append(out, c.sinceAt(tokens, at)...)
 	out = append(out, c.besideAt(tokens, at)...)
 	out = append(out, c.mostAt(tokens, at)...)
 	out = append(out, c.endsAt(tokens, at)...)

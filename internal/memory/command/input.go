@@ -48,7 +48,7 @@ var comparisons = map[string]query.Op{
 	"from": query.Ge, "least": query.Ge, "min": query.Ge, "minimum": query.Ge,
 	"until": query.Le, "most": query.Le, "max": query.Le, "maximum": query.Le, "upto": query.Le,
 	"equals": query.Eq, "equal": query.Eq, "is": query.Eq, "exactly": query.Eq,
-	">": query.Gt, "<": query.Lt, ">=": query.Ge, "<=": query.Le, "=": query.Eq, "≥": query.Ge, "≤": query.Le,
+	">": query.Gt, "<": query.Lt, ">=": query.Ge, "<=": query.Le, "=": query.Eq, "!=": query.Ne, "≥": query.Ge, "≤": query.Le,
 }
 
 var separators = map[string]bool{"with": true, "vs": true, "versus": true, "against": true}
@@ -84,7 +84,7 @@ func clip(text string) string {
 
 // spaced puts blanks around signs, so that "latency>200" has three parts.
 func spaced(text string) string {
-	r := strings.NewReplacer(">=", " >= ", "<=", " <= ", ">", " > ", "<", " < ", "=", " = ", "≥", " ≥ ", "≤", " ≤ ", "..", " ", ":", " ", "–", " ", ",", " ", "(", " ", ")", " ")
+	r := strings.NewReplacer("!=", " != ", ">=", " >= ", "<=", " <= ", ">", " > ", "<", " < ", "=", " = ", "≥", " ≥ ", "≤", " ≤ ", "..", " ", ":", " ", "–", " ", ",", " ", "(", " ", ")", " ")
 	return r.Replace(text)
 }
 

@@ -27,7 +27,7 @@ type scored struct {
 // Match ranks what an input may mean, best first. It looks at no sample:
 // selections that depend on quantiles are still to be resolved.
 func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
-	text = c.wholeNumbers(then.ReplaceAllString(text, "$1 than"))
+	text = c.wholeNumbers(then.ReplaceAllString(spelledOut(text), "$1 than"))
 	in := parseInput(text)
 	var out []Suggestion
 	literal := c.literal(text)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,7 @@ var (
 // of a range are tokens of their own.
 func tokensOf(text string) []token {
 	text = strings.NewReplacer("–", "-", "—", "-", "≥", ">=", "≤", "<=", "?", " ", "!", " not ", "(", " ", ")", " ").Replace(strings.ToLower(clip(text)))
-	text = strings.NewReplacer(">=", " >= ", "<=", " <= ", ">", " > ", "<", " < ", "=", " = ").Replace(text)
+	text = strings.NewReplacer("not =", " != ", ">=", " >= ", "<=", " <= ", ">", " > ", "<", " < ", "=", " = ").Replace(text)
 	var out []token
 	for _, f := range strings.Fields(text) {
 		field := strings.TrimRight(f, ",;")
@@ -164,7 +165,7 @@ var boundWords = []struct {
 	{"at least", query.Ge}, {"at most", query.Le}, {"up to", query.Le},
 	{"above", query.Gt}, {"over", query.Gt}, {"beyond", query.Gt}, {"exceeding", query.Gt}, {"exceeds", query.Gt}, {"exceed", query.Gt}, {"after", query.Gt}, {">", query.Gt},
 	{"below", query.Lt}, {"under", query.Lt}, {"before", query.Lt}, {"<", query.Lt}, {"first", query.Lt},
-	{"min", query.Ge}, {"minimum", query.Ge}, {">=", query.Ge}, {"until", query.Le}, {"max", query.Le}, {"maximum", query.Le}, {"<=", query.Le},
+	{"since", query.Ge}, {"starting at", query.Ge}, {"starting from", query.Ge}, {"min", query.Ge}, {"minimum", query.Ge}, {">=", query.Ge}, {"until", query.Le}, {"max", query.Le}, {"maximum", query.Le}, {"<=", query.Le},
 	{"=", query.Eq}, {"is", query.Eq}, {"equals", query.Eq}, {"exactly", query.Eq},
 	{"between", ""}, {"from", ""}, {"of", ""}, {"in", ""},
 }
@@ -175,6 +176,10 @@ var afterWords = []struct {
 	op    query.Op
 }{
 	{"or more", query.Ge}, {"and more", query.Ge}, {"and above", query.Ge}, {"or above", query.Ge}, {"and up", query.Ge}, {"or higher", query.Ge},
+	{"or later", query.Ge}, {"and later", query.Ge}, {"or after", query.Ge}, {"and after", query.Ge}, {"onwards", query.Ge}, {"onward", query.Ge}, {"and onwards", query.Ge},
+	{"or greater", query.Ge}, {"or larger", query.Ge}, {"or longer", query.Ge}, {"or slower", query.Ge}, {"and higher", query.Ge}, {"or over", query.Ge}, {"and over", query.Ge},
+	{"or earlier", query.Le}, {"and earlier", query.Le}, {"or before", query.Le}, {"and before", query.Le},
+	{"or smaller", query.Le}, {"or shorter", query.Le}, {"or faster", query.Le}, {"or lower", query.Le}, {"and lower", query.Le}, {"or fewer", query.Le}, {"or under", query.Le}, {"and under", query.Le},
 	{"or less", query.Le}, {"and less", query.Le}, {"and below", query.Le}, {"or below", query.Le},
 }
 
@@ -214,6 +219,11 @@ func boundAt(tokens []token, at int) (bound, bool) {
 			b.op, b.end = w.op, at+n
 			return b, true
 		}
+	}
+	// "from iteration 3 on"
+	if at+1 == len(tokens) && tokens[at].word == "on" && slices.ContainsFunc(tokens[:at], func(t token) bool { return t.word == "from" }) {
+		b.op, b.end = query.Ge, at+1
+		return b, true
 	}
 	b.list = numbersOf(b.lo)
 	if at+1 < len(tokens) && b.op == "" {
