@@ -6,12 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -242,7 +239,10 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 	for side, command := range t.commands {
 		m, err := t.execution.Run(ctx, command)
 		if err != nil {
-			return nil, asWords(err, command)
+			if ctx.Err() != nil {
+				break // Run reports that nothing was measured
+			}
+			return nil, err
 		}
 		if err := t.check(command, m); err != nil {
 			return nil, err
@@ -264,7 +264,9 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 	if err != nil {
 		return nil, err
 	}
-	t.hints(r, before)
+	if r.Pairs > 0 {
+		t.hints(r, before)
+	}
 	return r, nil
 }
 
@@ -286,15 +288,6 @@ func (t *abTrial) tidy() int {
 		_ = os.Remove(t.record) // stays if somebody put something there
 	}
 	return t.counted
-}
-
-// asWords says what to write where a whole command line was given as one word, as
-// other programs that time commands take it.
-func asWords(err error, command []string) error {
-	if len(command) > 1 || !strings.ContainsAny(command[0], " |&;<>") || !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return fmt.Errorf("%w; commands are words, not lines: sh -c %s runs a line", err, term.Shell(command))
 }
 
 // check fails a command that failed, with what it last said.
@@ -376,12 +369,11 @@ func self(ctx context.Context, e *trial.Execution, args []string) (*trial.Measur
 
 // gate decides the exit code.
 func (f *abFlags) gate(r *trial.Report, limit *float64) {
-	if limit == nil {
-		return
-	}
 	r.FailAbove = limit
-	if r.Stopped == trial.Interrupted { // in the first pair there is no lane either
+	if r.Pairs == 0 || limit != nil && r.Stopped == trial.Interrupted {
 		r.Exit = 1
+	}
+	if limit == nil || r.Exit != 0 {
 		return
 	}
 	lane := &r.Lanes[0]

@@ -268,6 +268,60 @@ func TestRecordPairsInterrupted(t *testing.T) {
 	}
 }
 
+// TestTrialStoppedAtOnce: Ctrl-C before there is a pair says that nothing is measured,
+// ends with 1 and leaves nothing behind, whether a command warms up or the first pair
+// is under way.
+func TestTrialStoppedAtOnce(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
+	r := newRecorder(t)
+	for name, runs := range map[string]int{"while A warms up": 1, "while B warms up": 2, "in the first pair": 3} {
+		t.Run(name, func(t *testing.T) {
+			began := filepath.Join(r.dir, fmt.Sprintf("began%d", runs))
+			if err := syscall.Mkfifo(began, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			os.Chmod(began, 0o666)
+			f, err := os.OpenFile(began, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			folder := filepath.Join(r.dir, "stopped")
+			// The run that is to be interrupted waits for ever, those before it do not.
+			waits := []string{"sh", "-c", fmt.Sprintf("echo x >> %s.runs; echo $$ > %[1]s; [ $(wc -l < %[1]s.runs) -lt %d ] || exec sleep 1000", began, runs)}
+			cmd := r.command(append(append(append([]string{"ab", "--record", folder, "--"}, waits...), "--"), waits...)...)
+			var out strings.Builder
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewReader(f)
+			pid := 0
+			for range runs {
+				line, err := lines.ReadString('\n')
+				if err == nil {
+					pid, err = strconv.Atoi(strings.TrimSpace(line))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd.Process.Signal(syscall.SIGINT)
+			err = cmd.Wait()
+			var status *exec.ExitError
+			if !errors.As(err, &status) || status.ExitCode() != 1 || !strings.Contains(out.String(), "stopped before the first pair: nothing is measured") || strings.Contains(out.String(), "context") {
+				t.Errorf("%v\n%s", err, out.String())
+			}
+			if _, err := os.Lstat(folder); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s stays: %v", folder, err)
+			}
+			if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+				t.Errorf("the command is still there: %v", err)
+			}
+		})
+	}
+}
+
 // TestRecordPairsFlags: what would do nothing is refused before anything runs.
 func TestRecordPairsFlags(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "trial")

@@ -65,7 +65,7 @@ func execute(ctx context.Context, args []string) int {
 	if _, _, unknown := root.Find(args); unknown != nil {
 		err = usageError{unknown}
 	} else {
-		err = sentenceOf(parallel.Safely(func() error { return root.ExecuteContext(ctx) }))
+		err = withReason(sentenceOf(parallel.Safely(func() error { return root.ExecuteContext(ctx) })))
 	}
 	if err == nil {
 		return 0

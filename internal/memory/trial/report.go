@@ -110,24 +110,34 @@ type Trial struct {
 	Tell func(pairs int, so Decision)
 }
 
-// ErrSkipped marks a pair that does not count.
-var ErrSkipped = errors.New("the commands ended differently")
+// skipped marks a pair that does not count, since the commands ended differently.
+type skipped struct{ a, b int }
+
+func (e skipped) Error() string {
+	return fmt.Sprintf("A ended with status %d, B with %d", e.a, e.b)
+}
+
+// hopeless is how many pairs may end differently before the first that does not.
+const hopeless = 10
 
 // Run runs pairs until a look ends the trial. An interrupt ends it with what there
 // is.
 func (t *Trial) Run(ctx context.Context) (*Report, error) {
 	coin := NewCoin(t.Seed)
 	r := &Report{Version: reportVersion, Seed: t.Seed, Metric: t.Metric, Most: t.Most(), Fixed: t.Fixed, Within: t.Within, Until: t.Until, Hints: []string{}}
-	for attempt := 0; r.Stopped == Going; attempt++ {
-		if attempt >= 2*t.Most()+10 {
-			return nil, fmt.Errorf("%d of %d pairs ended differently; nothing can be said", attempt-len(r.Values), attempt)
+	for attempt := 1; r.Stopped == Going; attempt++ {
+		if ctx.Err() != nil {
+			r.Stopped = Interrupted
+			break
 		}
 		v, err := t.pair(ctx, len(r.Values), coin.BFirst())
-		switch {
+		switch differ := (skipped{}); {
 		case ctx.Err() != nil:
-			r.Stopped = Interrupted
 			continue
-		case errors.Is(err, ErrSkipped):
+		case errors.As(err, &differ):
+			if attempt-len(r.Values) >= hopeless && (len(r.Values) == 0 || attempt >= 2*t.Most()+hopeless) {
+				return nil, fmt.Errorf("%d of %d pairs do not compare, since the commands ended differently (the last: %w)", attempt-len(r.Values), attempt, differ)
+			}
 			continue
 		case err != nil:
 			return nil, err
@@ -157,14 +167,14 @@ func (t *Trial) pair(ctx context.Context, number int, bFirst bool) (*Value, erro
 		}
 	}
 	if v.A.Status != v.B.Status {
-		return nil, ErrSkipped
+		return nil, skipped{v.A.Status, v.B.Status}
 	}
 	return v, nil
 }
 
 // Conclude fills in what the values say.
 func (d *Design) Conclude(r *Report) {
-	r.Pairs, r.Lanes = len(r.Values), nil
+	r.Pairs, r.Lanes = len(r.Values), []Lane{}
 	if r.Pairs == 0 {
 		return
 	}

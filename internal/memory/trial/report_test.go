@@ -115,3 +115,33 @@ func FuzzReadReport(f *testing.F) {
 		}
 	})
 }
+
+// TestHopeless: commands that never end alike are given up soon, those that did once
+// later, and it is said how they ended.
+func TestHopeless(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		good  int // pairs at first
+		tried int
+		want  string
+	}{
+		{"never alike", 0, 10, "10 of 10 pairs do not compare, since the commands ended differently (the last: A ended with status 0, B with 3)"},
+		{"once alike", 1, 50, "49 of 50 pairs do not compare, since the commands ended differently (the last: A ended with status 0, B with 3)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			runs := 0
+			tr := &Trial{Design: Design{Seed: 5, Looks: Looks(20)}, Metric: LaneCPU, Measure: func(_ context.Context, _ int, b, _ bool) (*Measured, error) {
+				m := &Measured{CPU: 1, Wall: 1}
+				if b && runs/2 >= tt.good {
+					m.Status = 3
+				}
+				runs++
+				return m, nil
+			}}
+			_, err := tr.Run(t.Context())
+			if err == nil || err.Error() != tt.want || runs != 2*tt.tried {
+				t.Errorf("after %d runs: %v", runs, err)
+			}
+		})
+	}
+}

@@ -12,7 +12,7 @@ import (
 // Sentence is what a trial found.
 func (r *Report) Sentence() string {
 	if len(r.Lanes) == 0 {
-		return "interrupted before the first pair"
+		return "stopped before the first pair: nothing is measured"
 	}
 	l := &r.Lanes[0]
 	by := fmt.Sprintf("%.1f %%", 100*math.Abs(*l.Change))

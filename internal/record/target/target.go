@@ -62,7 +62,7 @@ const maxCode = 1 << 30
 func Find(command string) (*Program, error) {
 	path, err := exec.LookPath(command)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", command, errors.Unwrap(err))
+		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
