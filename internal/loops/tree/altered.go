@@ -109,6 +109,24 @@ func (b *build) begunBefore(gr *group) bool {
 	})
 }
 
+// testedInBody reports whether the code of a statement that tests before its turns begins
+// with a test that ended it, and in front of that has code of the body that leaves nothing
+// behind: the compiler moved it there, where turns seem to begin, marks and all.
+func (b *build) testedInBody(gr *group) bool {
+	st := &b.statements[gr.statement]
+	if !st.testsFirst() {
+		return false
+	}
+	lasts := func(in instruction) bool { return in.Stores || in.Ending == flow.Call }
+	return slices.ContainsFunc(gr.machines, func(m int32) bool {
+		h := b.loops[m].header
+		p, ok := b.forest.branch(h)
+		goesRound := slices.ContainsFunc(b.forest.next[h], func(e step) bool { return e.to == h })
+		return ok && !goesRound && b.loopOf[h] == m && !b.test[h] && b.basics[h].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at) &&
+			b.leaves(m, h) && !slices.ContainsFunc(b.listing(h), lasts)
+	})
+}
+
 // guarded reports whether the condition of a group's statement is tested before its
 // loops. A part of it that always ended them stands outside, too, but is come to from
 // inside only.
@@ -211,7 +229,8 @@ func (b *build) idles(gr *group) bool {
 
 // leftEarly reports whether an endless loop is left by its first statements, of which the
 // code is not at the start of a turn: the compiler tests it at the end of the turn
-// before, and the last turn, which does nothing else, leaves no trace.
+// before, and the last turn, which does nothing else, leaves no trace. Nor does it where
+// the loop is left by what only ends a turn, because the next one is known to be the last.
 func (b *build) leftEarly(gr *group) bool {
 	st := &b.statements[gr.statement]
 	if !st.endless {
@@ -242,9 +261,12 @@ func (b *build) leftEarly(gr *group) bool {
 		}
 		for _, id := range l.blocks {
 			list := b.listing(id)
-			if len(list) > 0 && b.loopOf[id] == m && b.basics[id].ending == flow.Branch && begin(&list[len(list)-1]) && b.leaves(m, id) &&
-				(!early[id] || positionOf(&list[len(list)-1]).file != st.file) { // one statement may be of both turns where a call in it ends the loop
-
+			if len(list) == 0 || b.loopOf[id] != m || b.basics[id].ending != flow.Branch || !b.leaves(m, id) {
+				continue
+			}
+			last := &list[len(list)-1]
+			// One statement may be of both turns where a call in it ends the loop.
+			if begin(last) && (!early[id] || positionOf(last).file != st.file) || slices.ContainsFunc(st.resuming, func(c span) bool { return of(last, c) }) {
 				return true
 			}
 		}

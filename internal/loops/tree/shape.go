@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -93,16 +94,24 @@ func (s *scanner) shapes() {
 		st.straight = !conditional.Match(s.text[st.bodyAt:st.bodyTo])
 		st.bare = !plainWord.Match(capitalCall.ReplaceAll(s.text[st.bodyAt:st.bodyTo], []byte(" ")))
 		st.choices = s.choices(k)
+		st.resuming = s.resuming(k)
 		st.resumed = s.resumed(k)
 	}
 }
 
 var choosing = regexp.MustCompile(`\b(if|switch)\s*\(`)
 
+// choice is the condition of an if or a switch.
+type choice struct {
+	span
+	skips bool // what it chooses may end the turn, whatever stands behind it
+}
+
 // choices are the conditions of a loop's body on which it depends whether a turn does
 // anything that lasts, but for those in loops inside it.
-func (s *scanner) choices(k int) (out []span) {
+func (s *scanner) choices(k int) (all []choice) {
 	st := &s.found[k]
+	var skipping []choice
 	plain := st.bodyAt // what every turn runs begins here
 	for _, at := range choosing.FindAllIndex(s.text[st.bodyAt:st.bodyTo], -1) {
 		from := st.bodyAt + at[0]
@@ -112,13 +121,34 @@ func (s *scanner) choices(k int) (out []span) {
 		}
 		then, whole := s.statementEnd(end), s.statementEnd(from)
 		if s.lasts(plain, from) || from >= plain && s.lasts(end, then) && s.lasts(then, whole) {
-			return nil
+			return skipping
 		}
 		plain = max(plain, whole)
-		out = append(out, span{s.pos[from], s.pos[end]})
+		c := choice{span{s.pos[from], s.pos[end]}, ends.Match(s.text[end:whole]) && len(bytes.Trim(s.text[whole:st.bodyTo], "{};) \t\r\n")) > 0}
+		all = append(all, c)
+		if c.skips {
+			skipping = append(skipping, c)
+		}
 	}
 	if s.lasts(plain, st.bodyTo) {
-		return nil
+		return skipping
+	}
+	return all
+}
+
+// resuming are the conditions of a loop's body, but for those in loops inside it, that
+// may end a turn and never the loop.
+func (s *scanner) resuming(k int) (out []span) {
+	st := &s.found[k]
+	for _, at := range choosing.FindAllIndex(s.text[st.bodyAt:st.bodyTo], -1) {
+		from := st.bodyAt + at[0]
+		end := s.closing(st.bodyAt + at[1] - 1)
+		if end < 0 || s.innermost(from) != k {
+			continue
+		}
+		if chosen := s.text[end:s.statementEnd(from)]; continueWord.Match(chosen) && !leaving.Match(chosen) {
+			out = append(out, span{s.pos[from], s.pos[end]})
+		}
 	}
 	return out
 }
@@ -340,15 +370,16 @@ func (s *scanner) opensFunction(brace int) bool {
 }
 
 var (
-	ends       = regexp.MustCompile(`\b(break|continue|return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
-	leaves     = regexp.MustCompile(`\b(return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
-	leaving    = regexp.MustCompile(`\b(break|return|goto|throw)\b`)
-	label      = regexp.MustCompile(`^\w+\s*:([^:]|$)`)
-	capitals   = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\s*\(`)
-	labels     = regexp.MustCompile(`(?m)(^|[;{}])\s*\w+\s*:([^:]|$)`)
-	switchWord = regexp.MustCompile(`\bswitch\s*\(`)
-	breakWord  = regexp.MustCompile(`\bbreak\b`)
-	byName     = regexp.MustCompile(`\[\s*&`)
+	ends         = regexp.MustCompile(`\b(break|continue|return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
+	leaves       = regexp.MustCompile(`\b(return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
+	leaving      = regexp.MustCompile(`\b(break|return|goto|throw)\b`)
+	label        = regexp.MustCompile(`^\w+\s*:([^:]|$)`)
+	capitals     = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\s*\(`)
+	labels       = regexp.MustCompile(`(?m)(^|[;{}])\s*\w+\s*:([^:]|$)`)
+	switchWord   = regexp.MustCompile(`\bswitch\s*\(`)
+	continueWord = regexp.MustCompile(`\bcontinue\b`)
+	breakWord    = regexp.MustCompile(`\bbreak\b`)
+	byName       = regexp.MustCompile(`\[\s*&`)
 )
 
 // reaches reports whether every run of the statement at body comes to the loop at

@@ -65,7 +65,9 @@ type statement struct {
 	bare bool
 	// choices are the conditions of ifs and switches in its body, but for those in
 	// loops inside it, on which it depends whether a turn does anything that lasts.
-	choices []span
+	choices []choice
+	// resuming are the conditions in its body that end a turn and not the loop.
+	resuming []span
 	// marked says that the start of each turn can be told from marks in the code.
 	marked bool
 	// unproved says that nothing is known of what its compiler does with loops, and

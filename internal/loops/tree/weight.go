@@ -78,6 +78,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.why = "turns of it begin in their middle, where its code is entered again"
 	case !marked && e.ended > 0 && st.testsFirst() && !b.rotated(gr):
 		v.why = "code that cannot be told from its body ran before the test that ended it, which is a turn or is not"
+	case b.testedInBody(gr):
+		v.why = "code of its body stands in front of its test, so that the last test cannot be told from a turn"
 	case b.lastUntold(gr):
 		v.why = "what counts and what tests have one line in the text, so that the last turn cannot be told from the test"
 	case st.unproved && b.rotated(gr), b.blendedUnproved(gr):
