@@ -159,25 +159,25 @@ class Tracer:
 def truth():
     tracer = Tracer()
     threading.settrace(tracer)
-    thread = threading.Thread(target=worker, args=(0, 100))
-    thread.start()
-    thread.join()
+    sys.settrace(tracer)
+    main(0, 60, 1, 100)
+    sys.settrace(None)
     threading.settrace(None)
     json.dump({"calls": sorted(tracer.calls), "lines": sorted(tracer.lines)}, sys.stdout)
 
 
-def main(seconds):
+def main(seconds, first, step, own):
     until = time.monotonic() + seconds
-    threads = [threading.Thread(target=worker, args=(until, 500 + 300 * i)) for i in range(4)]
+    threads = [threading.Thread(target=worker, args=(until, first + step * i)) for i in range(4)]
     for t in threads:
         t.start()
-    worker(until, 900)
+    worker(until, own)
     for t in threads:
         t.join()
-    print("done")
 
 
 if sys.argv[1] == "truth":
     truth()
 else:
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), 500, 300, 900)
+    print("done")
