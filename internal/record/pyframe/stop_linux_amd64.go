@@ -16,6 +16,7 @@ type Stopper struct {
 	calls map[int]*os.File // says whether a thread runs, by thread
 	// late are threads that did not stop in time: they will, and must go on then.
 	late map[int]*Stopped
+	left time.Duration // that may be waited before the next Late
 }
 
 // NewStopper returns a stopper.
@@ -38,10 +39,14 @@ var (
 	ErrTooLate = errors.New("its thread did not stop in time")
 )
 
-// Bounds of a stop: how long is waited without sleeping, and at all.
+// Bounds of a stop: how long is waited without sleeping, and at all. A thread that others
+// keep from its processor stops when it is its turn again, where it was; but whoever
+// waits for one does not look at others, so all that are looked at together share the
+// most, and have at least the least.
 const (
 	spinning = 300 * time.Microsecond
-	waiting  = 5 * time.Millisecond
+	most     = 20 * time.Millisecond
+	least    = time.Millisecond
 	mostOpen = 256
 )
 
@@ -66,6 +71,7 @@ func (s *Stopper) Stop(pid, tid int, ours bool) (*Stopped, error) {
 		s.late[tid] = t // it is ending
 		return nil, ErrGone
 	}
+	defer func() { s.left -= time.Since(t.since) }()
 	for {
 		stands, gone := t.look()
 		switch waited := time.Since(t.since); {
@@ -82,7 +88,7 @@ func (s *Stopper) Stop(pid, tid int, ours bool) (*Stopped, error) {
 				return nil, ErrAsleep
 			}
 			return t, nil
-		case waited > waiting:
+		case waited > max(s.left, least):
 			s.late[tid] = t
 			return nil, ErrTooLate
 		case waited > spinning:
@@ -117,6 +123,7 @@ func (s *Stopper) Go(t *Stopped) {
 // Late lets threads go on that stopped after nobody waited for them any more, and
 // takes note of the end of others.
 func (s *Stopper) Late() {
+	s.left = most
 	for tid, t := range s.late {
 		stands, gone := t.look()
 		if stands || gone {

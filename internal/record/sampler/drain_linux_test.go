@@ -2,7 +2,10 @@ package sampler
 
 import (
 	"encoding/binary"
+	"runtime"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/isobath/isobath/internal/code/perfevent"
 )
@@ -36,5 +39,22 @@ func TestForksAreInOrder(t *testing.T) {
 	d.flush(^uint64(0))
 	if l.last != 150 || d.losses != (Losses{}) {
 		t.Errorf("the last time is %d, want 150; %+v", l.last, d.losses)
+	}
+}
+
+// The thread that looks at others has short slices, and no other share than before.
+func TestSoon(t *testing.T) {
+	runtime.LockOSThread() // for good: the thread ends with the test
+	before, err := unix.SchedGetAttr(0, 0)
+	if err != nil || before.Policy != unix.SCHED_NORMAL && before.Policy != unix.SCHED_BATCH {
+		t.Skipf("another way of scheduling: %+v, %v", before, err)
+	}
+	if before.Runtime == 0 {
+		t.Skip("this kernel has one length of slices for all (before 6.12)")
+	}
+	beSoon()
+	after, err := unix.SchedGetAttr(0, 0)
+	if err != nil || after.Runtime != uint64(shortest) || after.Policy != before.Policy || after.Nice != before.Nice {
+		t.Errorf("%+v, %v; before %+v", after, err, before)
 	}
 }
