@@ -38,6 +38,7 @@ type python struct {
 	child  bool            // of ours
 	minor  int
 	barred bool           // the kernel lets us not look; of who empties the rings
+	early  int            // samples before it was found
 	why    map[string]int // samples without frames, by the reason
 	whole  int            // samples with frames
 }
@@ -47,8 +48,9 @@ type python struct {
 type pythons struct {
 	mu     sync.Mutex
 	of     map[int32]*python
-	ended  []*python // of programs that others took the place of
-	active int       // interpreters that can be read
+	ended  []*python      // of programs that others took the place of
+	read   map[int32]bool // processes that have, or had, an interpreter that can be read
+	active int            // interpreters that can be read
 	taken  map[moment]*pyframe.Stack
 	files  *symbol.Files
 	tasks  []*parallel.Task
@@ -63,7 +65,7 @@ const (
 )
 
 func newPythons(files *symbol.Files) *pythons {
-	return &pythons{files: files, of: map[int32]*python{}, taken: map[moment]*pyframe.Stack{}}
+	return &pythons{files: files, of: map[int32]*python{}, read: map[int32]bool{}, taken: map[moment]*pyframe.Stack{}}
 }
 
 // Looks reports whether there is an interpreter that can be read.
@@ -120,9 +122,21 @@ func (p *pythons) find(pid int32) *python {
 		}))
 	}
 	if known.reader == nil {
+		known.early++
 		return nil
 	}
 	return known
+}
+
+// reads reports whether the frames of a process were read, as far as that was possible:
+// without says then what is missing.
+func (p *pythons) reads(pid int32) bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.read[pid]
 }
 
 // ended reports whether a task is over.
@@ -155,6 +169,7 @@ func (p *pythons) identify(pid int32, known *python) {
 		if err == nil && p.of[pid] == known {
 			known.reader, known.minor, known.child = pyframe.NewReader(found), found.Minor, childOfOurs(pid)
 			p.active++
+			p.read[pid] = true
 		}
 		return
 	}
@@ -244,7 +259,7 @@ func (p *pythons) misfit(pid int32) {
 	defer p.mu.Unlock()
 	if known := p.of[pid]; known != nil {
 		known.whole--
-		known.without("the interpreter's frames and its stack did not fit")
+		known.without("the interpreter's frames and its stack did not fit", 1)
 	}
 }
 
@@ -334,16 +349,16 @@ func (p *pythons) count(known *python, err error) {
 	case err == nil:
 		known.whole++
 	case !errors.Is(err, pyframe.ErrIdle):
-		known.without(err.Error())
+		known.without(err.Error(), 1)
 	}
 }
 
-// without counts a sample that has no frames.
-func (p *python) without(why string) {
+// without counts samples that have no frames.
+func (p *python) without(why string, samples int) {
 	if p.why == nil {
 		p.why = map[string]int{}
 	}
-	p.why[why]++
+	p.why[why] += samples
 }
 
 // finish waits for what was begun.
@@ -363,6 +378,10 @@ func (p *pythons) without() []string {
 	}
 	whole, bare, why := map[int]int{}, map[int]int{}, map[int]map[string]int{}
 	for _, known := range slices.Concat(slices.Collect(maps.Values(p.of)), p.ended) {
+		if known.reader != nil && known.early > 0 {
+			known.without("the interpreter was not found yet", known.early)
+			known.early = 0
+		}
 		whole[known.minor] += known.whole
 		for reason, n := range known.why {
 			bare[known.minor] += n

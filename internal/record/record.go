@@ -268,7 +268,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 		}
 	}
 	r.Warnings = append(r.Warnings, warnings(r.Recording, out)...)
-	r.Warnings = append(r.Warnings, unnamed(r.Contents[0], r.Recording.Heap)...)
+	r.Warnings = append(r.Warnings, unnamed(r.Contents[0], r.Recording.Heap, c.pythons)...)
 	r.Warnings = append(r.Warnings, resolver.Warnings(work.library)...)
 	r.Recording.Modules = c.modules()
 	r.FindOwnSources(sourceRoots(opt))

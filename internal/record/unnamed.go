@@ -40,9 +40,9 @@ var makers = []struct{ module, ask string }{
 }
 
 // unnamed are the sentences about samples whose code or memory has no good name.
-func unnamed(samples *table.Table, heap *run.Heap) []string {
+func unnamed(samples *table.Table, heap *run.Heap, pythons *pythons) []string {
 	var out []string
-	for _, s := range []string{unnamedCode(samples), unnamedScript(samples), unnamedMemory(samples, heap)} {
+	for _, s := range []string{unnamedCode(samples), unnamedScript(samples, pythons), unnamedMemory(samples, heap)} {
 		if s != "" {
 			out = append(out, s)
 		}
@@ -89,9 +89,10 @@ func nameless(module string) bool {
 	return strings.HasPrefix(module, "[anon:") || strings.HasPrefix(module, "memfd:")
 }
 
-// unnamedScript is about time in Python, whose functions are no code.
-func unnamedScript(samples *table.Table) string {
-	module, script, stack := samples.Column("module"), samples.Column("script"), samples.Column("stack")
+// unnamedScript is about time in Python, whose functions are no code. Where its frames
+// are read it is said apart why some are missing.
+func unnamedScript(samples *table.Table, pythons *pythons) string {
+	module, script, stack, pid := samples.Column("module"), samples.Column("script"), samples.Column("stack"), samples.Column("pid")
 	var in []bool
 	if stack != nil {
 		in = make([]bool, len(stack.Dict))
@@ -102,7 +103,7 @@ func unnamedScript(samples *table.Table) string {
 	n, versions := 0, map[string]int{}
 	for i := range samples.Rows() {
 		version, ok := pythonOf(cellText(module, i))
-		if !ok && (stack == nil || !stack.Has(i) || !in[stack.Data.([]uint32)[i]]) || script != nil && script.Has(i) {
+		if !ok && (stack == nil || !stack.Has(i) || !in[stack.Data.([]uint32)[i]]) || script != nil && script.Has(i) || pythons.reads(int32(pid.Float(i))) {
 			continue
 		}
 		n++

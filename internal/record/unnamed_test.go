@@ -36,6 +36,7 @@ func TestUnnamed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		modules, scripts, sources, symbols []string
 		heap                               *run.Heap
+		read                               int32 // a process whose frames are read; samples are of 0
 		want, not                          []string
 	}{
 		"an ordinary program": {modules: fill(100, "app"), sources: fill(100, "global"), symbols: fill(100, "a"), heap: log, not: []string{code, script, memory}},
@@ -45,10 +46,11 @@ func TestUnnamed(t *testing.T) {
 		"Java":                {modules: append(fill(90, "//anon"), fill(10, "libjvm.so")...), want: []string{"90.0 %", "DumpPerfMapAtExit"}},
 		"another compiler":    {modules: fill(100, "[anon:JIT]"), want: []string{"100.0 %", "perf map or a jitdump"}},
 		"the kernel":          {modules: fill(100, "[kernel]"), not: []string{code}},
-		"old Python":          {modules: append(fill(80, "python3.11"), fill(20, "libc.so.6")...), want: []string{"80.0 % of the samples are in the " + script, "this is Python 3.11; they are read from 3.9 to 3.11"}},
-		"new Python":          {modules: fill(100, "libpython3.13.so.1.0"), want: []string{"100.0 %", "PYTHONPERFSUPPORT=1"}},
-		"free-threaded":       {modules: fill(100, "python3.13t"), want: []string{"PYTHONPERFSUPPORT=1"}},
-		"named Python":        {modules: fill(100, "python3.13"), scripts: fill(100, "f (a.py)"), not: []string{script}},
+		"old Python":          {modules: append(fill(80, "python3.11"), fill(20, "libc.so.6")...), read: 1, want: []string{"80.0 % of the samples are in the " + script, "this is Python 3.11; they are read from 3.9 to 3.11"}},
+		"Python that is read": {modules: fill(100, "python3.11"), read: 0, not: []string{script}},
+		"new Python":          {modules: fill(100, "libpython3.13.so.1.0"), read: 1, want: []string{"100.0 %", "PYTHONPERFSUPPORT=1"}},
+		"free-threaded":       {modules: fill(100, "python3.13t"), read: 1, want: []string{"PYTHONPERFSUPPORT=1"}},
+		"named Python":        {modules: fill(100, "python3.13"), read: 1, scripts: fill(100, "f (a.py)"), not: []string{script}},
 		"no log":              {modules: fill(100, "app"), sources: fill(100, "anonymous"), symbols: fill(100, "anonymous 1 MiB"), heap: &run.Heap{Absent: "app is linked statically"}, want: []string{"100.0 %", "there is no allocation log: app is linked statically"}},
 		"small ones":          {modules: fill(100, "app"), sources: append(fill(50, "mapping"), fill(50, "global")...), symbols: append(fill(50, "[heap]"), fill(50, "a")...), heap: log, want: []string{"50.0 %", memory, "--heap-threshold 1", "4 KiB"}},
 		"of samples with one": {modules: fill(100, "app"), sources: append(fill(50, ""), append(fill(10, "anonymous"), fill(40, "global")...)...), symbols: fill(100, "a"), heap: log, want: []string{"20.0 % of the samples with an object"}},
@@ -65,7 +67,7 @@ func TestUnnamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := strings.Join(unnamed(samples, tt.heap), "\n")
+			got := strings.Join(unnamed(samples, tt.heap, &pythons{read: map[int32]bool{tt.read: true}}), "\n")
 			for _, w := range tt.want {
 				if !strings.Contains(got, w) {
 					t.Errorf("%q does not say %q", got, w)
