@@ -18,22 +18,19 @@ type function struct {
 // Heads of functions. What stands before a brace is one if a name precedes its
 // first parenthesis and is no word of control.
 var (
-	wordHead    = regexp.MustCompile(`\b(?:func\s*(?:\([^)]*\)\s*)?|fn\s+)([A-Za-z_]\w*)`) // Go, Rust
-	callHead    = regexp.MustCompile(`([A-Za-z_~][\w:~]*(?:<[^<>()]*>)?)\s*\(`)
-	fortranHead = regexp.MustCompile(`(?i)^\s*(?:[a-z_*()0-9, =]*\s)?(?:subroutine|function|program)\s+([a-z_]\w*)`)
-	fortranEnd  = regexp.MustCompile(`(?i)^\s*end\s*(?:subroutine|function|program)?\b\s*\w*\s*$`)
+	wordHead = regexp.MustCompile(`\b(?:func\s*(?:\([^)]*\)\s*)?|fn\s+)([A-Za-z_]\w*)`) // Go, Rust
+	callHead = regexp.MustCompile(`([A-Za-z_~][\w:~]*(?:<[^<>()]*>)?)\s*\(`)
 )
 
 var control = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "catch": true, "return": true, "sizeof": true, "defined": true, "do": true}
 
-// functionsOf finds the functions of a source file by its braces, or by the words
-// of Fortran where there are none, and says whether it is Fortran.
+// functionsOf finds the functions of a source file by the words of Fortran, or by
+// braces, and says whether it is Fortran.
 func functionsOf(text []string) (found []function, fortran bool) {
-	if found = bracedFunctions(text); len(found) > 0 {
-		return found, false
+	if found, fortran = fortranFunctions(text); fortran {
+		return found, true
 	}
-	found = fortranFunctions(text)
-	return found, len(found) > 0
+	return bracedFunctions(text), false
 }
 
 // scanner walks over braces outside of comments, strings and directives.
@@ -192,23 +189,6 @@ func withoutAttributes(head string) string {
 		}
 		head = head[:at[0]] + head[end:]
 	}
-}
-
-func fortranFunctions(text []string) []function {
-	var out []function
-	open := false
-	for i, t := range text {
-		switch m := fortranHead.FindStringSubmatch(t); {
-		case m != nil && !strings.HasPrefix(strings.ToLower(strings.TrimSpace(t)), "end"):
-			if open {
-				out[len(out)-1].to = i
-			}
-			out, open = append(out, function{name: strings.ToLower(m[1]), from: i, to: len(text)}), true
-		case open && fortranEnd.MatchString(t):
-			out[len(out)-1].to, open = i+1, false
-		}
-	}
-	return out
 }
 
 // similarEnough is the share of lines and words that two functions of different

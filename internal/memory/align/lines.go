@@ -24,8 +24,10 @@ const (
 	maxGapCells    = 40_000  // of one gap compared word by word
 	maxCells       = 600_000 // of all gaps
 	visitsPerLine  = 64
-	alikeLines     = .6 // Dice's coefficient of the words of a modified line
-	alikeAlone     = .4 // of one that alone lies between the same neighbours
+	alikeLines     = .6  // Dice's coefficient of the words of a modified line
+	alikeAlone     = .4  // of one that alone lies between the same neighbours
+	alikeInPlace   = .25 // of one of as many as lie between their partners
+	maxInPlace     = 3
 )
 
 // file is a source file made ready to be matched.
@@ -131,6 +133,9 @@ func (m *matching) between(pairs [][2]int, awayA, awayB []bool) {
 			a, b := without(m.toB, awayA, from[0]+1, to[0]), without(m.toA, awayB, from[1]+1, to[1])
 			m.match(a, b)
 			m.lone(a, b, to[1]-from[1]-1)
+			if len(a) == to[0]-from[0]-1 && len(b) == to[1]-from[1]-1 {
+				m.inPlace(a, b)
+			}
 		}
 		from = to
 	}
@@ -157,6 +162,20 @@ func (m *matching) lone(a, b []int, inAll int) {
 	a, b = only(a, m.a, m.toB), only(b, m.b, m.toA)
 	if len(a) == 1 && len(b) == 1 && dice(m.a[a[0]].tokens, m.b[b[0]].tokens) >= alikeAlone {
 		m.pair(a[0], b[0], Modified)
+	}
+}
+
+// inPlace pairs the lines that lie between two neighbours with those between their
+// partners in their order, where these are as many and few: short lines have too few
+// words to be known by them.
+func (m *matching) inPlace(a, b []int) {
+	if len(a) != len(b) || len(a) > maxInPlace {
+		return
+	}
+	for k, i := range a {
+		if j := b[k]; m.toB[i] < 0 && m.toA[j] < 0 && dice(m.a[i].words(), m.b[j].words()) >= alikeInPlace {
+			m.pair(i, j, Modified)
+		}
 	}
 }
 

@@ -161,6 +161,68 @@ int g() {
 	}
 }
 
+// TestFunctionsOfFortran finds functions by their heads and ends alone: not by what
+// comments say, nor by what an interface describes, nor do loops end them.
+func TestFunctionsOfFortran(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []function
+	}{
+		{"free form", `module m
+  interface
+    subroutine outside(x)
+      real :: x
+    end subroutine outside
+  end interface
+contains
+  ! The function of this is plain.
+  pure elemental real(kind=kind(1.0d0)) FUNCTION twice(x) result(y) ! a function too
+    real, intent(in) :: x
+    if (x > 0) then
+      y = 2 * x
+    end if
+  end function twice ! of x
+  subroutine outer
+    call inner
+  contains
+    subroutine inner()
+      print *, 'end subroutine inner'
+    end subroutine
+  end subroutine OUTER
+end module m
+program p
+  character(len=8) :: function_name = "function f(x)"
+end program`, []function{{"twice", 8, 14}, {"outer", 14, 21}, {"inner", 17, 20}, {"p", 22, 25}}},
+		{"fixed form", `C     This program is small.
+      PROGRAM P
+      DO 10 I = 1, 3
+   10 CONTINUE
+      END
+*     function of nothing
+      DOUBLE PRECISION FUNCTION F(X)
+      F = X
+      END`, []function{{"p", 1, 5}, {"f", 6, 9}}},
+		{"an end that is missing", `subroutine a
+  implicit none
+subroutine b(x)
+end subroutine b`, []function{{"a", 0, 2}, {"b", 2, 4}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, fortran := functionsOf(strings.Split(tt.text, "\n")); !fortran || !slices.Equal(got, tt.want) {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+	for name, text := range map[string]string{
+		"C":   "/* program\n   function f\n   end */\nint program (int x)\n{\n  return x;\n}",
+		"Lua": "function first (x)\n  if x then\n    return 1\n  end\nend",
+	} {
+		if got, fortran := functionsOf(strings.Split(text, "\n")); fortran {
+			t.Errorf("%s is taken for Fortran: %+v", name, got)
+		}
+	}
+}
+
 // TestLinesOfFortran pairs lines whose letters are large on one side: they are the
 // same to its compilers. In C they are others.
 func TestLinesOfFortran(t *testing.T) {

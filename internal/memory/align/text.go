@@ -28,6 +28,14 @@ func newLines(text []string) []line {
 	return out
 }
 
+// words are the tokens of any line.
+func (l *line) words() []string {
+	if l.common {
+		return tokens(l.text)
+	}
+	return l.tokens
+}
+
 func lowered(text []string) []string {
 	out := make([]string, len(text))
 	for i, t := range text {
