@@ -51,6 +51,7 @@ type CodeGroup struct {
 type Pass struct {
 	o                    Options
 	lineShift, pageShift uint
+	smallPages           bool // a line has several, so that the same line may be another page
 
 	n        uint64
 	threads  map[uint32]*threadState
@@ -105,7 +106,7 @@ func NewPass(o Options) *Pass {
 	if o.Cache.Ways > MaxWays {
 		o.Cache.Size = 0
 	}
-	return &Pass{o: o, lineShift: uint(bits.TrailingZeros(uint(o.Line))), pageShift: uint(bits.TrailingZeros(uint(o.Page))),
+	return &Pass{o: o, smallPages: o.Page < o.Line, lineShift: uint(bits.TrailingZeros(uint(o.Line))), pageShift: uint(bits.TrailingZeros(uint(o.Page))),
 		threads: map[uint32]*threadState{}, codes: refs.NewMemo(), lastCode: &CodeGroup{}, set: newWindows(), pageSet: newWindows(),
 		fetch: fetchers{memo: refs.NewMemo()}}
 }
@@ -202,7 +203,7 @@ func (p *Pass) throughLines(batch []refs.Ref) (moved []uint32) {
 		now := p.n + uint64(i) + 1
 		last := lastByte(r)
 		from, to := r.Addr>>p.lineShift, last>>p.lineShift
-		if from == to && t.again(from, now) {
+		if from == to && !p.smallPages && t.again(from, now) {
 			u.far[i&(stageRefs-1)] = 0
 			if t.cache != nil {
 				t.cache.mark(t.cache.latest, p.inLine(r.Addr), p.inLine(last))

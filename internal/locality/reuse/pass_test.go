@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -126,6 +127,94 @@ func TestThreadsAreApart(t *testing.T) {
 	if got := measure(all, Options{}).Whole; got != sum {
 		t.Error("the threads together differ from each alone")
 	}
+}
+
+// TestGroupsEqualTheirDefinition holds every histogram against lists of lines and of
+// pages, latest first, for lines and pages of all sizes, threads that alternate or
+// run for a while, and references that come in parts of all lengths.
+func TestGroupsEqualTheirDefinition(t *testing.T) {
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		o := Options{Line: 8 << rng.IntN(6), Page: 8 << rng.IntN(10), Shared: rng.IntN(3) == 0,
+			Member: func(r *refs.Ref) uint32 { return r.Object + uint32(r.Addr>>3&1) }}
+		o.Cache = cachesim.Geometry{Size: 8 * o.Line, Ways: 2, Line: o.Line}
+		turn := uint32(0)
+		loop := func(*refs.Ref) uint32 { turn++; return turn / 100 % 3 }
+		all := randomTrace(seed, 4000, 1)
+		stay := 1 + rng.IntN(300)
+		for i := range all {
+			all[i].Thread = uint32(i / stay % 3)
+		}
+		want := defined(all, o, loop)
+		turn, o.Loop = 0, loop
+		p := NewPass(o)
+		for rest := all; len(rest) > 0; {
+			n := 1 + rng.IntN(min(len(rest), 1200))
+			p.Add(rest[:n])
+			rest = rest[n:]
+		}
+		r := p.Result()
+		got := definition{pages: r.Pages, code: map[Code]Histogram{}, members: histograms(r.Members), loops: histograms(r.Loops)}
+		for _, g := range r.Code {
+			got.code[g.Code] = g.Lines
+		}
+		diff(t, fmt.Sprintf("seed %d, lines of %d, pages of %d, threads for %d", seed, o.Line, o.Page, stay), want.text(), got.text())
+	}
+}
+
+// definition is the histograms of a pass.
+type definition struct {
+	pages          Histogram
+	code           map[Code]Histogram
+	members, loops map[uint32]Histogram
+}
+
+func (d *definition) text() []string {
+	return []string{fmt.Sprint(d.pages), fmt.Sprint(d.code), fmt.Sprint(d.members), fmt.Sprint(d.loops)}
+}
+
+func histograms(groups []*Group) map[uint32]Histogram {
+	out := map[uint32]Histogram{}
+	for i, g := range groups {
+		if g != nil {
+			out[uint32(i)] = g.Lines
+		}
+	}
+	return out
+}
+
+// defined finds distances in lists.
+func defined(all []refs.Ref, o Options, loop func(*refs.Ref) uint32) *definition {
+	d := &definition{code: map[Code]Histogram{}, members: map[uint32]Histogram{}, loops: map[uint32]Histogram{}}
+	lines, pages := map[uint32]*plainStack{}, map[uint32]*plainStack{}
+	far := func(stacks map[uint32]*plainStack, r *refs.Ref, size int) (far uint32) {
+		of := r.Thread
+		if o.Shared {
+			of = 0
+		}
+		if stacks[of] == nil {
+			stacks[of] = &plainStack{}
+		}
+		for from, to := linesOf(*r, uint64(size)); from <= to; from++ {
+			far = max(far, stacks[of].access(from))
+		}
+		return far
+	}
+	for i := range all {
+		r := &all[i]
+		at := far(lines, r, o.Line)
+		addTo(d.code, Code{r.PC, r.Place, r.Thread}, at)
+		addTo(d.members, o.Member(r), at)
+		addTo(d.loops, loop(r), at)
+		d.pages.Add(far(pages, r, o.Page))
+	}
+	return d
+}
+
+func addTo[K comparable](groups map[K]Histogram, key K, distance uint32) {
+	h := groups[key]
+	h.Add(distance)
+	groups[key] = h
 }
 
 func TestAliases(t *testing.T) {
