@@ -110,8 +110,9 @@ func (b *build) begunBefore(gr *group) bool {
 }
 
 // testedInBody reports whether the code of a statement that tests before its turns begins
-// with a test that ended it, and in front of that has code of the body that leaves nothing
-// behind: the compiler moved it there, where turns seem to begin, marks and all.
+// with a test that ended it, has code of the body in front of that which leaves nothing
+// behind, and the rest of the body behind it: the compiler moved the first there, where
+// turns seem to begin, marks and all.
 func (b *build) testedInBody(gr *group) bool {
 	st := &b.statements[gr.statement]
 	if !st.testsFirst() {
@@ -121,9 +122,13 @@ func (b *build) testedInBody(gr *group) bool {
 	return slices.ContainsFunc(gr.machines, func(m int32) bool {
 		h := b.loops[m].header
 		p, ok := b.forest.branch(h)
-		goesRound := slices.ContainsFunc(b.forest.next[h], func(e step) bool { return e.to == h })
-		return ok && !goesRound && b.loopOf[h] == m && !b.test[h] && b.basics[h].ending == flow.Branch && p.file == st.file && st.cond.contains(p.at) &&
-			b.leaves(m, h) && !slices.ContainsFunc(b.listing(h), lasts)
+		if !ok || b.loopOf[h] != m || b.test[h] || b.basics[h].ending != flow.Branch || p.file != st.file || !st.cond.contains(p.at) ||
+			!b.leaves(m, h) || slices.ContainsFunc(b.listing(h), lasts) {
+			return false
+		}
+		return slices.ContainsFunc(b.loops[m].blocks, func(id int32) bool {
+			return id != h && b.holdsPart(id, func(p position) bool { return p.file == st.file && st.body.contains(p.at) })
+		})
 	})
 }
 
