@@ -233,10 +233,11 @@ const (
 	FileLimit     // a limit of the process forbids a larger file or more memory
 	Confined      // the program gave up system calls, and the next one may end it
 	NoTime        // a program in the place of another had another clock
+	Held          // room was wanted where the thread was getting some
 )
 
 func (e End) String() string {
-	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log", "the program confined itself (seccomp, no_new_privs), and a system call for the log might have ended it", "the kernel has another clock since the process began, and what is older has no time"}[min(e, NoTime)]
+	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log", "the program confined itself (seccomp, no_new_privs), and a system call for the log might have ended it", "the kernel has another clock since the process began, and what is older has no time", "a handler of signals allocated while the log was getting room"}[min(e, Held)]
 }
 
 // Log is what one process allocated.

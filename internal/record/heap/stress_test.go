@@ -281,6 +281,26 @@ func TestStressConfined(t *testing.T) {
 	}
 }
 
+// A handler of signals that allocates while the log gets room does not wait for what
+// it interrupted.
+func TestStressHandler(t *testing.T) {
+	program := compile(t, "handler.c")
+	for _, args := range [][]string{nil, {"opened"}} {
+		r := harmless(t, nil, append([]string{program}, args...)...)
+		if r.status.ExitStatus() == 3 {
+			t.Skip("system calls cannot be caught here")
+		}
+		if r.status.ExitStatus() != 5 {
+			t.Errorf("%v: status %#x", args, r.status)
+		}
+		for _, l := range r.logs {
+			if len(args) > 0 && l.Why != Held && l.Why != NoRoom {
+				t.Errorf("the log ended %v", l.Why)
+			}
+		}
+	}
+}
+
 // A program that starts another one after it gave up system calls does not take that
 // one down with a call of ours; one that keeps them goes on being logged.
 func TestStressConfinedBefore(t *testing.T) {
