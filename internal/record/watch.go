@@ -50,15 +50,30 @@ const (
 type pace struct {
 	rows  int // 0 for all
 	pause time.Duration
-	shown int // moments so far
+	usual time.Duration // what the last moment took; 0 before the first one
+	calm  int           // moments since one that took far longer than the one before it
 }
 
+// A moment that takes so many times as long as the one before it has probably read
+// programs, as others do not: the next one comes as soon as ever. Not again before so
+// many others, or it is no exception.
+const (
+	watchLonger = 4
+	watchCalm   = 8
+)
+
 // next is what follows a moment that had so many samples and took so long; most is
-// what a moment may have. The first one also reads the programs, as no other does.
+// what a moment may have. The first one with samples also reads the programs.
 func (p pace) next(samples int, took time.Duration, most int) pace {
-	p.shown++
-	if p.shown == 1 {
-		p.pause = max(watchEvery-took, watchFirst)
+	if samples == 0 {
+		p.pause = watchFirst
+		return p
+	}
+	first := p.usual == 0
+	longer := took > watchLonger*p.usual && p.calm >= watchCalm
+	p.usual, p.calm = took, p.calm+1
+	if first || longer {
+		p.pause, p.calm = max(watchEvery-took, watchFirst), 0
 		return p
 	}
 	p.pause = max(watchEvery-took, watchShare*took)
