@@ -173,8 +173,12 @@ func (c *Comparison) Sentence() string {
 	default:
 		text = fmt.Sprintf("B and A cannot be told apart: %s (%s)", Signed(*w.Ratio), between(*w.Low, *w.High))
 	}
+	leader := c.leader()
+	if !w.Sure && strings.HasPrefix(leader, parts) {
+		text = "As a whole " + text
+	}
 	text += fmt.Sprintf(": %s → %s%s", c.value(&w.A), c.value(&w.B), c.unitWord())
-	return text + c.Remapped.text() + c.leader()
+	return text + c.Remapped.text() + leader
 }
 
 // allowed says that one run a side is compared, whose spread is not known but
@@ -276,6 +280,9 @@ func (c *Comparison) meetStrangers(tables []*groups) {
 	}
 }
 
+// parts begins what is said of a group where the whole run is not known to differ.
+const parts = "; what differs most is "
+
 // leader names the group that changed most among those that are sure: of those that
 // move with the whole run, if that is sure, and then the one that moves against it if
 // that moves further.
@@ -289,7 +296,10 @@ func (c *Comparison) leader() string {
 		if !r.Sure || r.Metric != "" {
 			continue
 		}
-		if with := !c.Whole.Sure || r.Verdict == c.Whole.Verdict; with {
+		if !c.Whole.Sure {
+			return parts + c.moves(r)
+		}
+		if r.Verdict == c.Whole.Verdict {
 			return fmt.Sprintf("; most in %s", c.moves(r)) + text
 		}
 		if first {

@@ -145,3 +145,16 @@ func TestHopeless(t *testing.T) {
 		})
 	}
 }
+
+// TestLaneText: the medians of a lane need not show its change, which is that of the
+// pairs, so it is said which is which.
+func TestLaneText(t *testing.T) {
+	r := &Report{Version: reportVersion, Metric: LaneCPU, Most: 3, Fixed: true, Stopped: MostPairs}
+	for i, cpu := range [][2]float64{{.010, .020}, {.040, .080}, {.016, .008}} {
+		r.Values = append(r.Values, Value{Pair: i, First: "a", A: Measured{CPU: cpu[0], Wall: 1}, B: Measured{CPU: cpu[1], Wall: 1}})
+	}
+	r.Design().Conclude(r)
+	if got, want := r.Lanes[0].Text(), "cpu   median 16 ms → 20 ms; pair by pair +26.0 %"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

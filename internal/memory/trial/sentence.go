@@ -46,12 +46,13 @@ func (l *Lane) between() string {
 	return fmt.Sprintf(" (%s to %s)", strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
 }
 
-// Text is a lane in a line; empty if it has no values.
+// Text is a lane in a line; empty if it has no values. The change is that of pairs,
+// which the medians of both sides need not show.
 func (l *Lane) Text() string {
 	switch a := l.A.(type) {
 	case Spread:
 		b := l.B.(Spread)
-		return fmt.Sprintf("%-5s %s → %s, %s%s", l.Lane, compare.Duration(a.Median), compare.Duration(b.Median), compare.Signed(1+*l.Change), l.between())
+		return fmt.Sprintf("%-5s median %s → %s; pair by pair %s%s", l.Lane, compare.Duration(a.Median), compare.Duration(b.Median), compare.Signed(1+*l.Change), l.between())
 	case nil:
 		return ""
 	}
