@@ -52,3 +52,30 @@ export function fit(text: string, width: number, font: Font, measure: Measure): 
   }
   return lo === 0 ? '' : `${text.slice(0, lo)}…`;
 }
+
+/** Cuts a name in its middle: names such as "memory at 0x48506ad" and "kernel.c:118" are told apart by their ends. */
+export function cutInside(name: string, width: number, font: Font, measure: Measure): string {
+  if (measure(name, font) <= width) return name;
+  const cut = (kept: number): string => {
+    const end = Math.ceil(kept / 2);
+    return `${name.slice(0, kept - end)}…${name.slice(name.length - end)}`;
+  };
+  let [lo, hi] = [0, name.length - 1];
+  while (lo < hi) {
+    const mid = (lo + hi + 1) >> 1;
+    if (measure(cut(mid), font) <= width) lo = mid;
+    else hi = mid - 1;
+  }
+  return lo === 0 ? '' : cut(lo);
+}
+
+/** Cuts names at their ends, and those that would read the same then in their middles. */
+export function fitApart(names: readonly string[], width: number, font: Font, measure: Measure): string[] {
+  const cut = names.map((n) => fit(n, width, font, measure));
+  const times = new Map<string, number>();
+  for (const c of new Set(names)) {
+    const shown = fit(c, width, font, measure);
+    times.set(shown, (times.get(shown) ?? 0) + 1);
+  }
+  return cut.map((c, i) => (times.get(c)! > 1 ? cutInside(names[i]!, width, font, measure) : c));
+}

@@ -11,7 +11,7 @@ import type {
 } from '../../api/wire';
 import { change, count, short, THIN } from '../../base/format';
 import { SvgRenderer } from '../../base/svg';
-import { roughMeasure } from '../../base/text';
+import { cutInside, roughMeasure } from '../../base/text';
 import { parseTokens } from '../../base/theme';
 import { codeList } from '../../frame/code/codelist';
 import { exportView } from '../../frame/export';
@@ -32,18 +32,7 @@ import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
 import { WhatIfView } from './whatif';
-import {
-  against,
-  cutInside,
-  headline,
-  lossText,
-  missesAt,
-  saving,
-  size,
-  title,
-  whatIfName,
-  type Called,
-} from './words';
+import { against, headline, lossText, missesAt, saving, size, title, whatIfName, type Called } from './words';
 
 const level = (name: string, bytes: number, misses: number): MissLevel => ({
   level: name,

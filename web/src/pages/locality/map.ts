@@ -7,7 +7,8 @@ import { polygon, type Renderer } from '../../base/renderer';
 import { amountFill, linearTicks } from '../../base/scale';
 import { fit } from '../../base/text';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { cutInside, size as sizeText } from './words';
+import { cutInside } from '../../base/text';
+import { size as sizeText } from './words';
 
 export interface MissMap {
   readonly took: number;

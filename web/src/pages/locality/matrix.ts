@@ -7,7 +7,7 @@ import type { Renderer } from '../../base/renderer';
 import { amountFill } from '../../base/scale';
 import type { Evictions } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { cutInside } from './words';
+import { cutInside } from '../../base/text';
 
 export interface MatrixInput {
   readonly evictions: Evictions;

@@ -3,12 +3,12 @@
 import { change, count, plural, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
-import { fit } from '../../base/text';
+import { cutInside, fit } from '../../base/text';
 import type { MissLevel, MissRow, PlaceKey } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
 import { fieldTerm, loopTerm, threadTerm } from '../../state/references';
 import type { Term } from '../../state/selection';
-import { cutInside, size as sizeText } from './words';
+import { size as sizeText } from './words';
 
 export interface RowsInput {
   readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop' | 'thread';

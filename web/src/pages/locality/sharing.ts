@@ -7,7 +7,7 @@ import { fit } from '../../base/text';
 import type { SharedLine, SharedLines } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
 import type { Term } from '../../state/selection';
-import { cutInside } from './words';
+import { cutInside } from '../../base/text';
 
 export interface SharingInput {
   readonly sharing: SharedLines;

@@ -1,6 +1,5 @@
 // Sizes, names and sentences of the locality page.
 import { change, count, plural, percent, short, THIN } from '../../base/format';
-import type { Font, Measure } from '../../base/text';
 import type { Advice, LocalityAnswer, MissCounts, MissCurve } from '../../api/wire';
 
 /** Cache sizes as people say them: 48 KiB, 1.2 MiB. */
@@ -13,22 +12,6 @@ export function size(bytes: number): string {
   }
   const text = v >= 100 || Number.isInteger(v) ? String(Math.round(v)) : v.toFixed(v < 10 ? 1 : 0);
   return `${text.replace(/\.0$/, '')}${THIN}${units[i]}`;
-}
-
-/** Cuts a name in its middle: names such as "memory at 0x48506ad" and "kernel.c:118" are told apart by their ends. */
-export function cutInside(name: string, width: number, font: Font, measure: Measure): string {
-  if (measure(name, font) <= width) return name;
-  const cut = (kept: number): string => {
-    const end = Math.ceil(kept / 2);
-    return `${name.slice(0, kept - end)}…${name.slice(name.length - end)}`;
-  };
-  let [lo, hi] = [0, name.length - 1];
-  while (lo < hi) {
-    const mid = (lo + hi + 1) >> 1;
-    if (measure(cut(mid), font) <= width) lo = mid;
-    else hi = mid - 1;
-  }
-  return lo === 0 ? '' : cut(lo);
 }
 
 /** What sentences call the selection, and whether it is several things. */

@@ -108,7 +108,7 @@ export class ParallelModel {
       const input: AxisInput = {
         column,
         answer,
-        subtitle: this.lineSubtitle(column.name) ?? subtitle(column, answer),
+        subtitle: this.lineSubtitle(column.name) ?? subtitle(column, answer, groups),
         ...(column.name === 'cpu' && groups && { groups, sayValue: (v) => this.sayCpu(v) }),
         ...(column.name === 'line' && { sayValue: (v) => this.sayLine(v) }),
         ...(column.name === 'time' && this.gaps.length > 0 && { gaps: this.gaps }),

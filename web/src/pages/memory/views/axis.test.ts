@@ -64,6 +64,13 @@ describe('axis', () => {
     expect(l.ticks(33).map((t) => t.label)).toEqual(['0', '20', '40', '60', '80', '100']);
     expect(subtitle(time, numbers('time', [0, 50e9, 100e9], [1, 1]))).toBe('Gticks from start');
   });
+  it('says that CPUs are by node only where there are nodes', () => {
+    const cpu = column('cpu', { kind: 'number', head: 'by node' });
+    const answer = numbers('cpu', [0, 1, 2], [1, 1]);
+    expect(subtitle(cpu, answer, [[0], [1]])).toBe('by node');
+    expect(subtitle(cpu, answer, [[0, 1]])).toBe('number');
+    expect(subtitle(cpu, answer)).toBe('number');
+  });
   it('selects exactly the rows of a bin: half open, the last closed, the ends unbounded when values lie beyond', () => {
     const l = layout();
     expect(l.binTerm(0)).toEqual({ kind: 'range', column: 'latency', lo: 10, hi: 100, open: true });
@@ -485,6 +492,30 @@ describe('parallel view', () => {
     expect(labels.at(-1)).toMatch(/^3.000$|^4.000$/);
     for (const l of labels)
       expect(fit(l, c.axisX - c.x - 8, { size: 11.5 }, roughMeasure), 'as drawn').toBe(l);
+  });
+  it('cuts names so that they stay apart, and less where there is room', () => {
+    const calls = [
+      'libgomp.so.1.0.0+0x1f7e3',
+      'libgomp.so.1.0.0+0x1f62b',
+      'CalcPressureForElems._clone',
+      'main',
+    ];
+    const of = column('function', { kind: 'category' });
+    const axis = { column: of, answer: names('function', calls, [4, 3, 2, 1]), subtitle: '' };
+    const labels = (w: number): string[] => {
+      const v = parallel({
+        axes: [axis, { column: LATENCY, answer: latency, subtitle: '' }],
+        pairs: [],
+        size: { w, h: 200 },
+      });
+      const r = new SvgRenderer(theme, roughMeasure);
+      v.draw(r);
+      const texts = [...r.document({ w, h: 200 }, '').matchAll(/>([^<]*)<\/text>/g)].map((m) => m[1]!);
+      return texts.filter((t) => /gomp|Calc|main/.test(t));
+    };
+    expect(new Set(labels(1280)).size, labels(1280).join()).toBe(4);
+    expect(labels(1280).find((l) => l.startsWith('Calc'))).toMatch(/^CalcPressure.*…$/);
+    expect(labels(2560)).toEqual(calls);
   });
   it('finds bins and heads, and nothing between columns', () => {
     const v = parallel();

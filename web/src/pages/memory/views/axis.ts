@@ -428,10 +428,12 @@ export function rangeOfBins(column: string, a: AxisAnswer, from: number, till: n
 }
 
 /** The second line of an axis head: unit and scale, or what the values are. */
-export function subtitle(c: ColumnInfo, a: AxisAnswer): string {
+export function subtitle(c: ColumnInfo, a: AxisAnswer, groups?: readonly unknown[]): string {
   if (c.kind === 'time') return `${unitScale(c.unit, a.hi).unit} from start`;
   const unit = c.unit ? unitScale(c.unit, Math.max(Math.abs(a.lo), Math.abs(a.hi))).unit : '';
   const scale = a.scale === 'log' ? 'log' : a.scale === 'quantile' ? 'quantiles' : '';
-  const known = unit || c.head || (c.kind === 'flag' ? 'no or yes' : c.kind);
+  // CPUs are in the order of their nodes, if there are any.
+  const head = c.name === 'cpu' && (groups?.length ?? 0) < 2 ? '' : c.head;
+  const known = unit || head || (c.kind === 'flag' ? 'no or yes' : c.kind);
   return [known, scale].filter(Boolean).join(' · ');
 }

@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SvgRenderer } from '../../../base/svg';
+import { roughMeasure } from '../../../base/text';
+import { parseTokens } from '../../../base/theme';
 import { tracks } from '../layout';
 import { tar } from '../../../base/tar';
 import { CategoriesView } from './categories';
@@ -8,6 +12,11 @@ import { column, groups, names, numbers } from '../../../api/fixture';
 import type { Answers } from '../../../state/questions';
 import { OffendersView, wholeOf, type OffendersInput } from './offenders';
 import { distinctOf, StatisticsView } from './statistics';
+
+const theme = parseTokens(
+  readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'),
+  'light',
+);
 
 const LINES = groups(
   [
@@ -161,6 +170,27 @@ describe('statistics', () => {
     expect(rows).toContain('max cycles|300||300');
     expect(rows).toContain('lines|2||3');
     expect(rows).toContain('served by L1|0|0|3');
+  });
+  it('says one value of all as such, and a large mean as it says quantiles', () => {
+    const all = numbers('weight', [1e6, 1e6 + 1], [8]);
+    const weight = new StatisticsView({
+      counts: [8, 4, 0],
+      column: column('weight', { unit: 'ns', distinct: 1, min: 1e6, max: 1e6 }),
+      stat: { ...stat, sums: Float64Array.of(8e6, 4e6, 0) },
+      spark: all,
+      level: undefined,
+      distinct: [],
+      selected: true,
+      hoverName: undefined,
+      size: { w: 308, h: 420 },
+    });
+    const r = new SvgRenderer(theme, roughMeasure);
+    weight.draw(r);
+    const svg = r.document({ w: 308, h: 420 }, '');
+    expect(svg).toMatch(/constant: 1\u202f000\u202f000 ns/);
+    expect(svg).not.toContain('√ samples');
+    expect(svg).toContain('>1.00');
+    expect(svg).not.toContain('1\u202f000\u202f000.0');
   });
   it('shows a dash, not 0, for a layer without a value', () => {
     const hovering = new StatisticsView({

@@ -5,7 +5,7 @@ import { inkOn, mix } from '../../../base/color';
 import { plural } from '../../../base/format';
 import { clamp, HIT_SLOP, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer, Strokes } from '../../../base/renderer';
-import { fit, type Font, type Measure } from '../../../base/text';
+import { fit, fitApart, type Font, type Measure } from '../../../base/text';
 import type { Theme } from '../../../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
@@ -344,15 +344,21 @@ export class ParallelView implements KeptView<ParallelMark> {
     const { counts } = c.layout.input.answer;
     let place = 0; // within a run of touching slots
     let end = -Infinity;
-    for (const s of c.layout.slots) {
+    const font: Font = { size: 11 };
+    const { slots } = c.layout;
+    const texts = fitApart(
+      slots.map((s) => s.label ?? ''),
+      room,
+      font,
+      r.measure,
+    );
+    for (const [i, s] of slots.entries()) {
       const y = (s.from + s.till) / 2;
       place = s.from - end > 1 ? 0 : place + 1;
       end = s.till;
       if (place % labelStride(s.till - s.from) !== 0 || !clear(y)) continue;
       const live = (counts[SELECTED][s.bin] ?? 0) > 0;
-      const font: Font = { size: 11 };
-      const text = fit(s.label ?? '', room, font, r.measure);
-      r.text(text, c.axisX - 6, this.top + y, {
+      r.text(texts[i]!, c.axisX - 6, this.top + y, {
         font,
         fill: live ? r.theme.text : r.theme.muted,
         align: 'right',
@@ -575,8 +581,8 @@ export class ParallelView implements KeptView<ParallelMark> {
 /** Widths of all columns; what is left is shared by the gaps. */
 export function layColumns(input: ParallelInput, height: number): AxisColumn[] {
   const layouts = input.axes.map((a) => new AxisLayout(a, height));
-  const labels = layouts.map((l) => labelZone(l, input.measure));
   const n = layouts.length;
+  const labels = layouts.map((l) => labelZone(l, input.measure, widestName(input.size.w, n)));
   const room = input.size.w - 2 * PAD - Math.max(0, n - 1) * MIN_GAP;
   let bars = barZone(input.size.w);
   const extra = layouts.map((l) => (stripOf(l, input.strips) ? STRIP_ZONE : 0));
@@ -614,7 +620,12 @@ export function leastWidth(n: number): number {
   return 2 * PAD + n * 74 + Math.max(0, n - 1) * MIN_GAP;
 }
 
-function labelZone(l: AxisLayout, measure: Measure): number {
+/** Names may be long where there is room for them. */
+function widestName(width: number, axes: number): number {
+  return width < 1600 ? 124 : clamp(width / (2 * Math.max(1, axes)), 124, 240);
+}
+
+function labelZone(l: AxisLayout, measure: Measure, most: number): number {
   const { column } = l.input;
   const fixed = LABEL_ZONE[column.name];
   const widest = Math.max(20, ...l.slots.map((s) => measure(s.label ?? '', TEXT))) + 14;
@@ -623,7 +634,7 @@ function labelZone(l: AxisLayout, measure: Measure): number {
   if (fixed !== undefined && l.named)
     return column.name === 'level' || column.name === 'cpu' ? clamp(widest, fixed, 100) : fixed;
   if (l.named) {
-    return column.kind === 'category' ? clamp(widest, 84, 124) : clamp(widest, 26, 84);
+    return column.kind === 'category' ? clamp(widest, 84, most) : clamp(widest, 26, 84);
   }
   const absent = l.slots.some((s) => s.kind === 'absent') ? measure('absent', TEXT) : 0;
   const ticks = Math.max(20, absent, ...l.ticks(26).map((t) => measure(t.label, TEXT)));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bars, describeLatency, describeLevels, groupName, segments } from './spread';
+import { column } from '../../../api/fixture';
+import { bars, describeLatency, describeLevels, groupName, segments, spreadOf } from './spread';
 
 const latency = {
   samples: 4,
@@ -13,6 +14,14 @@ const latency = {
 };
 
 describe('spread', () => {
+  it('has what the run has, and says what that lacks', () => {
+    const both = [column('level', { kind: 'category' }), column('latency', {})];
+    expect(spreadOf(both)).toEqual({ levels: true, latency: true, lacks: '' });
+    const absent = [column('level', { kind: 'category', provenance: 'absent' }), column('cpu', {})];
+    expect(spreadOf(absent)).toMatchObject({ levels: false, latency: false });
+    expect(spreadOf(absent).lacks).toBe('samples have no latency and no level');
+  });
+
   it('orders levels from the nearest and fills the bar', () => {
     const s = segments([
       { name: 'Remote Cache', samples: 1 },

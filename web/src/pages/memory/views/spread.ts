@@ -11,6 +11,22 @@ import { levelPaint, levelRank } from './levels';
 export const BAR: Size = { w: 180, h: 12 };
 export const SPARK: Size = { w: 120, h: 14 };
 
+/** What of a spread a run can have: columns without a value would be dashes alone. */
+export function spreadOf(columns: readonly ColumnInfo[]): {
+  levels: boolean;
+  latency: boolean;
+  lacks: string;
+} {
+  const has = (name: string): boolean => columns.some((c) => c.name === name && c.provenance !== 'absent');
+  const [levels, latency] = [has('level'), has('latency')];
+  const lacking = [...(latency ? [] : ['latency']), ...(levels ? [] : ['level'])];
+  return {
+    levels,
+    latency,
+    lacks: lacking.length === 0 ? '' : `samples have no ${lacking.join(' and no ')}`,
+  };
+}
+
 /** The paint of a level in the mix; what was not recorded is outlined. */
 export function segmentPaint(level: string, theme: Theme): Paint {
   return level ? levelPaint(level, theme) : { stroke: theme.muted, dash: [2, 2] };

@@ -165,7 +165,13 @@ export class StatisticsView implements KeptView<StatisticsMark> {
     if (stat && column) {
       // The sum of moments in time is no number of anything.
       if (column.kind !== 'time') lines.push(valued(unit || 'sum', (l) => stat.sums[l]!, short));
-      lines.push(valued('mean', (l) => stat.sums[l]! / stat.counts[l]!, mean));
+      lines.push(
+        valued(
+          'mean',
+          (l) => stat.sums[l]! / stat.counts[l]!,
+          (v) => (Math.abs(v) < 1e6 ? mean(v) : short(v)),
+        ),
+      );
       QUANTILES.forEach((q, i) =>
         lines.push(valued(`p${Math.round(q * 100)}`, (l) => stat.quantiles[l][i]!, say)),
       );
@@ -236,6 +242,12 @@ export class StatisticsView implements KeptView<StatisticsMark> {
     if (!a || sparkHeight === 0) return;
     const { theme } = r;
     const w = this.size.w - 2 * PAD;
+    if (a.counts[ALL].filter((n) => n > 0).length === 1 && this.input.column!.distinct === 1) {
+      const { min, unit } = this.input.column!;
+      const text = `constant: ${exact(Number(min))} ${unit}`;
+      if (layers.includes(ALL)) r.text(text, PAD, sparkTop + 6, { font: { size: 10.5 }, fill: theme.muted });
+      return; // one bar as wide as the view would say no more
+    }
     const base = sparkTop + sparkHeight;
     const most = Math.sqrt(Math.max(1, ...a.counts[ALL], ...(a.beside?.[ALL] ?? [])));
     const step = w / a.bins;

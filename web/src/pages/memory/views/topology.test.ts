@@ -149,6 +149,22 @@ describe('topology view', () => {
     expect(v.tree.rings[ring]).toBe('NUMA');
     expect(v.scales[ring]!.amounts!.hi).toBe(50);
   });
+  it('says once how many are not placed where there is one reason', () => {
+    const drawn = (reasons: readonly [string, number][]): string => {
+      const unplaced = reasons.map(([reason, n]) => ({ reason, counts: [n, n, 0] }));
+      const v = view({ places: { ...places(SAMPLES), unplaced } as unknown as PlacesAnswer });
+      const r = new SvgRenderer(theme, roughMeasure);
+      v.draw(r);
+      return [...r.document({ w: 1, h: 1 }, '').matchAll(/>([^<]*)<\/text>/g)].map((m) => m[1]).join(' ');
+    };
+    expect(drawn([['not said', 57]])).toContain('57 not placed  · not said');
+    expect(
+      drawn([
+        ['not said', 50],
+        ['beyond', 7],
+      ]),
+    ).toContain('57 not placed  · 50: not said; 7:');
+  });
   it('describes what a resource served, and its share', () => {
     const said = view().describe({ resource: 5 });
     expect(said.name).toBe('CPU 0');

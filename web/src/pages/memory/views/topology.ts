@@ -417,10 +417,13 @@ export class TopologyView implements KeptView<ResourceMark> {
     const root = this.input.topology.resources[this.tree.root]!;
     r.path([{ to: 'arc', c: s.center, r: s.disc, from: 0, till: 2 * Math.PI }], { fill: r.theme.surface });
     if (s.disc < 24) return;
-    const name: Font = { size: 12, weight: 600 };
+    const said = sayResource(root);
+    const room = 1.7 * s.disc;
+    const large: Font = { size: 12, weight: 600 };
     const small: Font = { size: 10.5 };
+    const name: Font = r.measure(said, large) <= room ? large : { ...small, weight: 600 };
     const { x, y } = s.center;
-    r.text(fit(sayResource(root), 1.7 * s.disc, name, r.measure), x, y - 13, {
+    r.text(fit(said, room, name, r.measure), x, y - 13, {
       font: name,
       fill: r.theme.text,
       align: 'center',
@@ -714,6 +717,7 @@ export class TopologyView implements KeptView<ResourceMark> {
 
   unplacedText(): string {
     const some = this.input.places.unplaced.filter((u) => u.counts[SELECTED] > 0);
+    if (some.length === 1) return some[0]!.reason; // of all that are not placed
     return some.map((u) => `${count(u.counts[SELECTED])}: ${u.reason}`).join('; ');
   }
 
