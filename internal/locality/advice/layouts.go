@@ -242,7 +242,7 @@ func (f *finder) canMove(p *profile) bool {
 		return false
 	}
 	if of, unused := p.unusedBetween(); leastUnused*float64(of) < float64(unused) {
-		f.note("the elements of %s are not offered in the order of their first use: %d of the %d from the first to the last that is used never are, as in a hash table, where places are computed", p.object.Name, unused, of)
+		f.note("the elements of %s are not offered in the order of their first use: %d of the %d from the first to the last that is used never are, and nothing tells whether the places of the others are stored or computed", p.object.Name, unused, of)
 		return false
 	}
 	r := p.reachOf(f.trace)
@@ -254,7 +254,7 @@ func (f *finder) canMove(p *profile) bool {
 		f.note("the elements of %s are not offered in the order of their first use: no load came before them twice, so that nothing tells whether their places are stored or computed", p.object.Name)
 		return false
 	}
-	f.note("the elements of %s are not offered in the order of their first use: what leads to them is not stored, as with a hash, or changes as the program runs: of %d visits after a load from a place that led to an element before, %d went to the same element",
+	f.note("the elements of %s are not offered in the order of their first use: what leads to them is not stored, or changes as the program runs: of %d visits after a load from a place that led to an element before, %d went to the same element",
 		p.object.Name, known, led)
 	return false
 }

@@ -172,7 +172,7 @@ export interface Proof {
   readonly made: string;
   readonly programs: readonly ProofProgram[]; // those that are files: as recorded, and changed
   readonly levels: readonly ProofLevel[];
-  readonly holds: boolean; // every level within 2 % of the range predicted
+  readonly holds: boolean; // every level within 2 % of the range predicted; never of pages, which references do not show
   readonly saves: Saves;
   readonly time: ProofTime | null; // null if the programs were not timed
   readonly text: string;
