@@ -801,7 +801,12 @@ describe('proofs of advice', () => {
   it('says what there is not', () => {
     expect(proofMarks(null)).toEqual([{ provenance: 'absent', text: 'no re-run' }]);
     expect(said({ time: null, saves: 'untimed' })[1]).toBe('absent: not timed');
-    expect(said({ holds: false })[0]).toMatch(/^modelled: re-run differs from the prediction/);
+    const [l1, walks] = proof({}).levels;
+    const off = { holds: false, levels: [{ ...l1!, inside: false }, walks!] };
+    expect(said(off)[0]).toMatch(/^modelled: re-run differs from the prediction/);
+    expect(said({ kind: 'huge', holds: false, levels: [l1!] })[0]).toMatch(
+      /^modelled: re-run: references show no pages/,
+    );
   });
   it('shows a prediction as a range', () => {
     const [l1, walks] = proof({}).levels;

@@ -19,7 +19,10 @@ function rerun(p: Proof): string {
     if (l.level === 'walks') continue;
     if (!most || Math.abs(l.now - l.recorded) > Math.abs(most.now - most.recorded)) most = l;
   }
-  const said = p.holds ? 're-run as predicted' : 're-run differs from the prediction';
+  const differs = p.levels.some((l) => l.level !== 'walks' && !l.inside);
+  let said = 're-run as predicted';
+  if (differs) said = 're-run differs from the prediction';
+  else if (!p.holds) said = 're-run: references show no pages';
   return most ? `${said}: ${most.level} ${short(most.now)} → ${short(most.recorded)}` : said;
 }
 
