@@ -43,7 +43,7 @@ const DefaultThreshold = 4096
 func Library(ctx context.Context) (string, error) {
 	file, err := ccache.Build(ctx, ccache.Source{Name: "isobath-heap.so", Text: source, Compiler: compiler(), Package: "gcc", Flags: flags})
 	if err == nil {
-		return file, nil
+		return forEverybody(file), nil
 	}
 	// What is built in may need a newer C library than the machine has, so the
 	// machine's own compiler comes first.
@@ -51,7 +51,11 @@ func Library(ctx context.Context) (string, error) {
 	if none != nil {
 		return "", err
 	}
-	return ccache.Keep("isobath-heap.so", ready)
+	file, err = ccache.Keep("isobath-heap.so", ready)
+	if err != nil {
+		return "", err
+	}
+	return forEverybody(file), nil
 }
 
 func compiler() string {
