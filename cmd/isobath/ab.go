@@ -186,7 +186,7 @@ func (f *abFlags) design() (*trial.Design, *float64, error) {
 	}
 	switch {
 	case f.runs < 0 || most > trial.MaxPairs:
-		return nil, nil, usagef("--runs %d: want 1 to %d pairs", f.runs, trial.MaxPairs)
+		return nil, nil, usagef("--runs %d: want 1 to %s", f.runs, term.Counted(trial.MaxPairs, "pair"))
 	case f.metric != trial.LaneCPU && f.metric != trial.LaneWall:
 		return nil, nil, usagef("--metric %q: want cpu or wall", f.metric)
 	case f.output != "" && !strings.HasSuffix(f.output, ".json"):
@@ -254,7 +254,7 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 	before := cpuTimes()
 	run := &trial.Trial{Design: *d, Metric: t.metric, Measure: t.measure, Tell: func(pairs int, so trial.Decision) {
 		t.counted = pairs
-		text := fmt.Sprintf("%d of at most %d pairs", pairs, d.Most())
+		text := fmt.Sprintf("%d of at most %s", pairs, term.Counted(d.Most(), "pair"))
 		if so.Pairs > 0 {
 			text += fmt.Sprintf(", %s (%s)", compare.Signed(1+so.Change), so.Verdict)
 		}
@@ -427,7 +427,7 @@ func (t *abTrial) hints(r *trial.Report, before []float64) {
 		r.Noise.CPUs = runtime.NumCPU()
 		r.Noise.Load, r.Noise.Steal = loadAverage(), stolen(before, cpuTimes())
 		if load := r.Noise.Load; load != nil && *load > float64(r.Noise.CPUs) && r.Metric == trial.LaneWall {
-			hint("%.1f processes want %d CPUs: wall time measures them too; --metric cpu does not", *load, r.Noise.CPUs)
+			hint("%.1f processes want %s: wall time measures them too; --metric cpu does not", *load, term.Counted(r.Noise.CPUs, "CPU"))
 		}
 		if steal := r.Noise.Steal; steal != nil && *steal > .05 {
 			hint("%.0f %% of the time was stolen by other guests of this machine", 100**steal)

@@ -109,7 +109,7 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 
 func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine) error {
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s references on %s: %.2f modelled cycles of misses a reference; %s replayed\n", term.Thousands(a.References), m.Name,
+	fmt.Fprintf(w, "%s on %s: %.2f modelled cycles of misses a reference; %s replayed\n", term.Counted(a.References, "reference"), m.Name,
 		a.Cost.Now/float64(max(a.References, 1)), term.Counted(a.Tried, "change"))
 	wrap(w, "", "misses are without prefetching, and if prefetched by an ideal stride prefetcher: a real one lies between; ranges are over the places of memory")
 	notes(w, a.Notes)

@@ -77,7 +77,7 @@ func writeCallTree(w io.Writer, tree *profile.CallTree, timed bool) error {
 		}
 	}
 	if tree.Left > 0 {
-		fmt.Fprintf(w, "\n%s paths that weigh less are left out; --least 0 lists them\n", term.Thousands(tree.Left))
+		fmt.Fprintf(w, "\n%s of less weight left out; --least 0 lists them\n", term.Counted(tree.Left, "path"))
 	}
 	return nil
 }

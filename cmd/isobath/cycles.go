@@ -327,7 +327,7 @@ func (r *cyclesReport) add(ctx context.Context, tr *cycle.Trace, o cycle.Options
 		if err != nil {
 			return err
 		}
-		r.notes = append(r.notes, fmt.Sprintf("thread %d: %d references folded to %d", tr.Thread, len(tr.Syms), len(folded.Syms)))
+		r.notes = append(r.notes, fmt.Sprintf("thread %d: %s folded to %d", tr.Thread, term.Counted(len(tr.Syms), "reference"), len(folded.Syms)))
 		tr = folded
 	}
 	res, err := cycle.Analyse(ctx, tr, o)

@@ -56,7 +56,7 @@ func (f *cyclesFlags) writeFrames(ctx context.Context, report *cyclesReport, pat
 	}
 	if !m.Apart {
 		line.Done()
-		say("%s windows are too many to list: the frames are pixels, without positions; take a part with --range", term.Thousands(len(res.Points.Index)))
+		say("%s are too many to list: the frames are pixels, without positions; take a part with --range", term.Counted(len(res.Points.Index), "window"))
 	}
 	return nil
 }

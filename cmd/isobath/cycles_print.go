@@ -122,11 +122,11 @@ func (r *cyclesReport) writeText(out io.Writer, top int) error {
 }
 
 func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top int) {
-	fmt.Fprintf(w, "%s references, %s windows of %d, %s distinct by %s\n",
-		term.Thousands(len(r.Trace.Syms)), term.Thousands(len(r.Points.Index)), r.Points.Window,
+	fmt.Fprintf(w, "%s, %s of %d, %s distinct by %s\n",
+		term.Counted(len(r.Trace.Syms), "reference"), term.Counted(len(r.Points.Index), "window"), r.Points.Window,
 		term.Thousands(r.Points.Len()), r.Trace.Symbol)
-	fmt.Fprintf(w, "%s bars up to epsilon %d; %d windows lead in, %d lead out\n",
-		term.Thousands(len(r.Bars)), r.Matrix.Cap, r.Preamble, r.Postamble)
+	fmt.Fprintf(w, "%s up to epsilon %d; %s of lead-in, %d of lead-out\n",
+		term.Counted(len(r.Bars), "bar"), r.Matrix.Cap, term.Counted(r.Preamble, "window"), r.Postamble)
 	for _, n := range r.Notes {
 		wrap(w, "note: ", n)
 	}
@@ -137,8 +137,8 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 		fmt.Fprintf(w, "\n%7s %11s %11s %7s  %s\n", "bar", "turns", "winding", "windows", "what")
 	}
 	if len(r.Classes) == 0 {
-		wrap(w, "no circle: ", fmt.Sprintf("no bar lasts long enough at windows of %d references; loops shorter than that are in 'isobath loops' and below, and another --window (%d to %d) may show more",
-			r.Points.Window, cycle.MinWindow, cycle.MaxWindow))
+		wrap(w, "no circle: ", fmt.Sprintf("no bar lasts long enough at windows of %s; loops shorter than that are in 'isobath loops' and below, and another --window (%d to %d) may show more",
+			term.Counted(r.Points.Window, "reference"), cycle.MinWindow, cycle.MaxWindow))
 	}
 	still, printed := 0, map[string]bool{}
 	for i, c := range r.Classes {
@@ -161,7 +161,7 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 		writeWrapped(w, c.Sentence, 41, 80)
 	}
 	if still > 0 {
-		fmt.Fprintf(w, "%d more classes make no turns\n", still)
+		fmt.Fprintf(w, "%s without turns\n", term.Counted(still, "more class"))
 	}
 	writeFolds(w, folds)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/base/findings"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -258,7 +259,7 @@ func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Compar
 		return nil, fmt.Errorf("--noise: %w", err)
 	}
 	if len(noise) > 0 && len(noise) < 3 {
-		return nil, usagef("--noise: %d runs do not tell how runs differ; give at least three", len(noise))
+		return nil, usagef("--noise: %s cannot tell how runs differ; give at least three", term.Counted(len(noise), "run"))
 	}
 	opt := compare.Options{MinShare: f.minShare / 100, Pair: f.pair, Noise: noise, AcrossModels: f.acrossModels, Per: f.per, Renames: map[string]string{}}
 	for _, r := range f.renames {
@@ -269,7 +270,7 @@ func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Compar
 		opt.Renames[from] = to
 	}
 	if f.pair && len(runsA) != len(runsB) {
-		return nil, usagef("--pair: A has %d runs and B %d", len(runsA), len(runsB))
+		return nil, usagef("--pair: A has %s and B %d", term.Counted(len(runsA), "run"), len(runsB))
 	}
 	for i, runs := range [][]compare.Run{runsA, runsB} {
 		if !slices.ContainsFunc(runs, hasSamples) { // they have no columns to ask about either

@@ -91,7 +91,7 @@ func checkEngine(cmd *cobra.Command, server *clickhouse.Server, asJSON bool) err
 		}
 	}
 	if damaged > 0 {
-		return fmt.Errorf("%d of %d runs are not whole", damaged, len(found))
+		return fmt.Errorf("not whole: %d of %s", damaged, term.Counted(len(found), "run"))
 	}
 	return nil
 }

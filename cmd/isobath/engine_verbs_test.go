@@ -348,7 +348,7 @@ func TestEngineVerb(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := isobath(t, "engine", "check", all)
-	if err == nil || !strings.Contains(err.Error(), "1 of 2 runs are not whole") || !strings.Contains(out, "import it again with --force") {
+	if err == nil || !strings.Contains(err.Error(), "not whole: 1 of 2 runs") || !strings.Contains(out, "import it again with --force") {
 		t.Errorf("rows that are there twice: %v\n%s", err, out)
 	}
 	for _, name := range []string{"one", "two"} {

@@ -46,7 +46,7 @@ func exportTrace(ctx context.Context, path, out string, save saver) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	warn(t.Warnings)
-	say("%s: %d locations, %s events", out, t.Locations, term.Thousands(t.Events))
+	say("%s: %s, %s", out, term.Counted(t.Locations, "location"), term.Counted(t.Events, "event"))
 	return nil
 }
 

@@ -126,7 +126,7 @@ type destination struct {
 // mergeFiles merges several files or runs, and keeps a message trace with them.
 func mergeFiles(ctx context.Context, imports *importFlags, paths []string, to destination) error {
 	if to.out == "" && to.engine == "" {
-		return usagef("name the run that %d files become with -o", len(paths))
+		return usagef("name the run that %s become with -o", term.Counted(len(paths), "file"))
 	}
 	all, err := dataset.Join(ctx, paths, imports.salvage, imports.load)
 	if err != nil {
@@ -153,7 +153,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, to de
 	if all.Archive != "" {
 		with = " with a message trace"
 	}
-	say("%s: %s of %d runs%s", to.out, term.Counted(all.Contents[0].Rows(), "sample"), all.Runs, with)
+	say("%s: %s of %s%s", to.out, term.Counted(all.Contents[0].Rows(), "sample"), term.Counted(all.Runs, "run"), with)
 	return nil
 }
 

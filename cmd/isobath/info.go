@@ -200,7 +200,7 @@ func bound(v any) string {
 
 // topologyLine names the parts of a machine, outermost first.
 func topologyLine(s hw.Summary) string {
-	parts := []string{fmt.Sprintf("%d CPUs", s.CPUs), fmt.Sprintf("%d NUMA", s.Nodes)}
+	parts := []string{term.Counted(s.CPUs, "CPU"), fmt.Sprintf("%d NUMA", s.Nodes)}
 	for _, l := range s.Levels {
 		switch l.Type {
 		case hw.Machine.String(), hw.NUMA.String(), hw.CPU.String():

@@ -75,7 +75,7 @@ func (i *traceInfo) write(w io.Writer) error {
 			fmt.Fprintf(w, "%s one-sided operations, %s bytes\n", term.Thousands(n), term.Thousands(int(m.Bytes)))
 		}
 		if m.FileOperations > 0 {
-			fmt.Fprintf(w, "%s operations on files, %s bytes read, %s written\n", term.Thousands(m.FileOperations), term.Thousands(int(m.FileRead)), term.Thousands(int(m.FileWritten)))
+			fmt.Fprintf(w, "%s on files, %s bytes read, %s written\n", term.Counted(m.FileOperations, "operation"), term.Thousands(int(m.FileRead)), term.Thousands(int(m.FileWritten)))
 		}
 	}
 	c := common{Warnings: i.Warnings}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/privacy"
 )
 
@@ -43,7 +44,7 @@ func printPrivacy(ctx context.Context, out io.Writer, imports *importFlags, path
 	line("programs and libraries", p.Modules)
 	line("source files whose text it holds", p.Sources)
 	for _, c := range p.Columns {
-		fmt.Fprintf(out, "column %s of %s: %d values, such as %s\n", c.Name, c.Table, c.Values, strings.Join(c.Shown, ", "))
+		fmt.Fprintf(out, "column %s of %s: %s, such as %s\n", c.Name, c.Table, term.Counted(c.Values, "value"), strings.Join(c.Shown, ", "))
 	}
 	fmt.Fprintln(out, "'isobath export --anonymise' writes the samples without these; names of functions and objects stay")
 	return nil

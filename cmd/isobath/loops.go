@@ -326,7 +326,7 @@ func (f *loopsFlags) writeText(out io.Writer, t loopTree) error {
 	for _, i := range f.order(t.Tree) {
 		t.writeLoop(w, i, f.accesses)
 	}
-	fmt.Fprintf(w, "%s references, %s of them in no loop\n", term.Thousands(t.References), term.Thousands(t.Outside))
+	fmt.Fprintf(w, "%s, %s of them in no loop\n", term.Counted(t.References, "reference"), term.Thousands(t.Outside))
 	_, err := io.WriteString(out, w.String())
 	return err
 }
@@ -389,7 +389,7 @@ func (t *loopTree) writeLoop(w io.Writer, i int, accesses bool) {
 		return
 	}
 	for _, o := range l.Objects {
-		fmt.Fprintf(w, "%s      %s: %s references\n", indent, o.Name, term.Thousands(o.References))
+		fmt.Fprintf(w, "%s      %s: %s\n", indent, o.Name, term.Counted(o.References, "reference"))
 	}
 	for _, a := range l.Accesses {
 		fmt.Fprintf(w, "%s      %#x %s %d bytes, line %d: %s times, %s\n", indent, a.PC, a.Op, a.Size, a.Place.Line, term.Thousands(a.References), a.StrideText())
@@ -417,7 +417,7 @@ func aboutLoop(l *tree.Loop, recorded bool) []string {
 		lines = append(lines, e)
 	}
 	if l.Factor > 1 {
-		lines = append(lines, fmt.Sprintf("one turn of the code makes up to %d turns of the text", l.Factor))
+		lines = append(lines, fmt.Sprintf("one turn of the code makes up to %s of the text", term.Counted(l.Factor, "turn")))
 	}
 	if l.Irreducible {
 		lines = append(lines, "it is entered at more than one place")

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
@@ -507,8 +508,8 @@ func (r *meshResult) warnings() []string {
 	}
 	c := r.fields[0].Counts
 	if c.Selected > 0 && float64(c.Used) < 0.9*float64(c.Selected) {
-		list = append(list, fmt.Sprintf("%d of %d samples are on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
-			c.Used, c.Selected, c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel))
+		list = append(list, fmt.Sprintf("%d of %s on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
+			c.Used, term.Counted(c.Selected, "sample"), c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel))
 	}
 	return list
 }
@@ -539,11 +540,11 @@ func (r *meshResult) print(w io.Writer) {
 	}
 	for _, f := range r.fields {
 		if few := f.Few(mesh.FewSamples); few > 0 {
-			fmt.Fprintf(w, "%s rests on fewer than %d samples in %d cells\n", f.Name(), mesh.FewSamples, few)
+			fmt.Fprintf(w, "%s rests on fewer than %s in %s\n", f.Name(), term.Counted(mesh.FewSamples, "sample"), term.Counted(few, "cell"))
 		}
 	}
 	c := r.fields[0].Counts
-	fmt.Fprintf(w, "\n%d samples: %d on cells, %d touch no cell, %d out of range", c.Selected, c.Used, c.NoCell, c.OutOfRange)
+	fmt.Fprintf(w, "\n%s: %d on cells, %d touch no cell, %d out of range", term.Counted(c.Selected, "sample"), c.Used, c.NoCell, c.OutOfRange)
 	if c.NoIteration > 0 || c.NoLevel > 0 {
 		fmt.Fprintf(w, ",\n%d without an iteration, %d without a level", c.NoIteration, c.NoLevel)
 	}
@@ -570,14 +571,14 @@ func (r *meshResult) printAccesses(w io.Writer) {
 	fmt.Fprintf(w, "%d recorded references: %d to cells, %d to other data, %d beyond the mesh\n", a.Recorded, a.OnCells, a.Other, a.OutOfRange)
 	for _, f := range r.fields {
 		if f.NoAccess > 0 {
-			fmt.Fprintf(w, "%s has no value in %d cells with samples: no access to them was recorded\n", f.Name(), f.NoAccess)
+			fmt.Fprintf(w, "%s has no value in %s with samples: no access to them was recorded\n", f.Name(), term.Counted(f.NoAccess, "cell"))
 		}
 	}
 }
 
 func (r *meshResult) printRelations(w io.Writer) {
 	for _, rel := range r.relation {
-		fmt.Fprintf(w, "\n%s against %s, %d cells with %d samples or more\n", rel.Field, rel.Variable, rel.Cells, rel.MinSamples)
+		fmt.Fprintf(w, "\n%s against %s, %s with %s or more\n", rel.Field, rel.Variable, term.Counted(rel.Cells, "cell"), term.Counted(rel.MinSamples, "sample"))
 		fmt.Fprintf(w, "  Spearman %+.3f (p %.3g)  Pearson %+.3f  mutual information %.3f bit\n", rel.Spearman, rel.SpatialP, rel.Pearson, rel.Mutual)
 		fmt.Fprintf(w, "  neighbours are alike: these cells are worth %.0f independent ones, and p is with so many\n", rel.Effective)
 		for _, c := range rel.Categories {

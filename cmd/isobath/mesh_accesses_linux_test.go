@@ -80,7 +80,7 @@ func TestMeshAccesses(t *testing.T) {
 	if got.NoAccess != 1 || got.Accesses["on_cells"] != 21 || got.Accesses["out_of_range"] != 0 {
 		t.Errorf("%d cells without access, %v", got.NoAccess, got.Accesses)
 	}
-	if text, err := meshOutput(t, args...); err != nil || !strings.Contains(text, "21 to cells") || !strings.Contains(text, "no value in 1 cells") {
+	if text, err := meshOutput(t, args...); err != nil || !strings.Contains(text, "21 to cells") || !strings.Contains(text, "no value in 1 cell with samples") {
 		t.Errorf("%v: %s", err, text)
 	}
 	// A name that nothing has is refused, also beside one that is right, and before a page is served.

@@ -31,12 +31,12 @@ func describeMesh(ctx context.Context, paths ...string) (description, error) {
 
 func (i *meshInfo) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	fmt.Fprintf(w, "mesh (%s): %s cells, %s points", i.Format, style.Bold(term.Thousands(i.Cells)), term.Thousands(i.Points))
+	fmt.Fprintf(w, "mesh (%s): %s, %s", i.Format, style.Bold(term.Counted(i.Cells, "cell")), term.Counted(i.Points, "point"))
 	if i.Levels > 1 {
-		fmt.Fprintf(w, ", %d levels", i.Levels)
+		fmt.Fprintf(w, ", %s", term.Counted(i.Levels, "level"))
 	}
 	if i.Domains > 1 {
-		fmt.Fprintf(w, ", %d domains", i.Domains)
+		fmt.Fprintf(w, ", %s", term.Counted(i.Domains, "domain"))
 	}
 	if i.Dims != nil {
 		fmt.Fprintf(w, ", %d x %d x %d", i.Dims[0], i.Dims[1], i.Dims[2])
@@ -44,7 +44,7 @@ func (i *meshInfo) write(w io.Writer) error {
 	fmt.Fprintf(w, "\nx from %s to %s, y from %s to %s, z from %s to %s", short(i.Low[0]), short(i.High[0]), short(i.Low[1]), short(i.High[1]), short(i.Low[2]), short(i.High[2]))
 	fmt.Fprintf(w, "\niterations, from the %s: %s\n", map[string]string{"file": "files", "name": "file names", "ordinal": "order of the dumps"}[i.From], some(i.Iterations))
 	if n := len(i.Iterations); n > 1 {
-		fmt.Fprintf(w, "cells, bounds and ranges are those of the last of %d dumps, %d; viewers such as ParaView open the first\n", n, i.Dump)
+		fmt.Fprintf(w, "cells, bounds and ranges are those of the last of %s, %d; viewers such as ParaView open the first\n", term.Counted(n, "dump"), i.Dump)
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Head: "variable", Give: true}, {Head: "on"}, {Head: "type"}, {Head: "values", Align: term.Right},
@@ -67,7 +67,7 @@ func some(list []int64) string {
 	var b strings.Builder
 	for k, v := range list {
 		if k == 8 && len(list) > 10 {
-			fmt.Fprintf(&b, ", … %d (%d dumps)", list[len(list)-1], len(list))
+			fmt.Fprintf(&b, ", … %d (%s)", list[len(list)-1], term.Counted(len(list), "dump"))
 			break
 		}
 		if k > 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
 
@@ -28,7 +29,7 @@ func (f *meshFlags) handedOver(ctx context.Context, stdout, stderr io.Writer, pr
 		return err
 	}
 	if old := stepFiles(f.insitu); len(old) > 0 {
-		return usagef("--insitu %s: the folder holds %d steps of an earlier run; name another, or empty it", f.insitu, len(old))
+		return usagef("--insitu %s: the folder holds %s of an earlier run; name another, or empty it", f.insitu, term.Counted(len(old), "step"))
 	}
 	folder, err := filepath.Abs(f.insitu)
 	if err != nil {
@@ -60,7 +61,7 @@ func (f *meshFlags) handedOver(ctx context.Context, stdout, stderr io.Writer, pr
 			err := waiting.Wait()
 			switch {
 			case err != nil:
-				return fmt.Errorf("%s: %w; %d steps were handed over", program[0], err, len(told))
+				return fmt.Errorf("%s: %w; %s handed over", program[0], err, term.Counted(len(told), "step"))
 			case len(told) == 0:
 				return errors.New("the program handed no step over; it must call isobath_step of clients/, and end each step")
 			}
@@ -98,6 +99,6 @@ func tellSteps(ctx context.Context, w io.Writer, folder string, told map[string]
 			fmt.Fprintf(w, "step %s: %v\n", filepath.Base(file), err)
 			continue
 		}
-		fmt.Fprintf(w, "step %d: %d cells, %d variables\n", i.Iterations[0], i.Cells, len(i.Fields))
+		fmt.Fprintf(w, "step %d: %s, %s\n", i.Iterations[0], term.Counted(i.Cells, "cell"), term.Counted(len(i.Fields), "variable"))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/messages/logical"
@@ -74,7 +75,7 @@ func (f *meshFlags) inTime(ctx context.Context, view *mesh.View, rows table.Bits
 		cells := make([]uint32, len(f.cells))
 		for i, c := range f.cells {
 			if c < 0 || c >= r.placed.Cells {
-				return usagef("--cells %d: the mesh has %d cells", c, r.placed.Cells)
+				return usagef("--cells %d: the mesh has %s", c, term.Counted(r.placed.Cells, "cell"))
 			}
 			cells[i] = uint32(c)
 		}
@@ -179,7 +180,7 @@ func (t *meshInTime) print(w io.Writer) {
 
 // printSeparated says how the differences divide into subjects.
 func printSeparated(w io.Writer, s *mesh.Separation) {
-	fmt.Fprintf(w, "\nof the differences between %d cells\n", s.Cells)
+	fmt.Fprintf(w, "\nof the differences between %s\n", term.Counted(s.Cells, "cell"))
 	for _, p := range s.Subjects {
 		fmt.Fprintf(w, "  %5.1f%% go with %s alone (%s; %.1f%% with nothing else known)\n", 100*p.Own, p.Subject, p.Variable, 100*p.Alone)
 	}
@@ -231,27 +232,27 @@ func printOverTime(w io.Writer, t *mesh.OverTime) {
 		fmt.Fprintln(w)
 	}
 	if shown < len(t.Iterations) {
-		fmt.Fprintf(w, "%d more dumps; --json has them\n", len(t.Iterations)-shown)
+		fmt.Fprintf(w, "%s; --json has them\n", term.Counted(len(t.Iterations)-shown, "more dump"))
 	}
 	if t.After > 0 {
-		fmt.Fprintf(w, "%d samples are later than the last dump\n", t.After)
+		fmt.Fprintf(w, "%s after the last dump\n", term.Counted(t.After, "sample"))
 	}
 }
 
 func printFront(w io.Writer, f *mesh.Front) {
-	fmt.Fprintf(w, "\n%s while %s jumps: in %d of %d cells it does\n", f.Column, f.Variable, f.Passed, f.Cells)
+	fmt.Fprintf(w, "\n%s while %s jumps: in %d of %s it does\n", f.Column, f.Variable, f.Passed, term.Counted(f.Cells, "cell"))
 	fmt.Fprintf(w, "%-22s %9s %12s %12s\n", "dumps after the front", "samples", "mean", "without it")
 	for _, o := range f.Offsets {
 		fmt.Fprintf(w, "%+22d %9d %12s %12s\n", o.Dumps, o.Samples, shortOr(o.Mean), shortOr(o.Usual))
 	}
-	fmt.Fprintf(w, "of %d cells with samples enough on both sides %d cost more or less from the front on", f.Tested, len(f.Changed))
+	fmt.Fprintf(w, "of %s with samples enough on both sides %d cost more or less from the front on", term.Counted(f.Tested, "cell"), len(f.Changed))
 	fmt.Fprintln(w, " (at most one in twenty of them by chance)")
 	const most = 10
 	for _, c := range f.Changed[:min(len(f.Changed), most)] {
-		fmt.Fprintf(w, "  cell %d, front at %d: %+.4g before, %+.4g after, against cells without it (%d and %d samples, p %.2g)\n",
-			c.Cell, c.Iteration, c.Before, c.After, c.SamplesBefore, c.SamplesAfter, c.P)
+		fmt.Fprintf(w, "  cell %d, front at %d: %+.4g before, %+.4g after, against cells without it (%d and %s, p %.2g)\n",
+			c.Cell, c.Iteration, c.Before, c.After, c.SamplesBefore, term.Counted(c.SamplesAfter, "sample"), c.P)
 	}
 	if f.LeftOut > 0 {
-		fmt.Fprintf(w, "%d samples are of dumps in which hardly any are on cells without the front\n", f.LeftOut)
+		fmt.Fprintf(w, "left out: %s of dumps in which hardly any are on cells without the front\n", term.Counted(f.LeftOut, "sample"))
 	}
 }

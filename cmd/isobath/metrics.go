@@ -108,7 +108,7 @@ func writeStrip(w io.Writer, s *guide.Strip) error {
 		return err
 	}
 	if few {
-		_, err := fmt.Fprintf(w, "* fewer than %d samples: not to be compared\n", guide.MinSamples)
+		_, err := fmt.Fprintf(w, "* fewer than %s: not to be compared\n", term.Counted(guide.MinSamples, "sample"))
 		return err
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/formats"
 )
@@ -186,7 +187,7 @@ func importAll(ctx context.Context, s *server.Server, loader *server.Loader, out
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late.C:
-			fmt.Fprintf(out, "isobath: still reading %d of %d files; the page shows how far\n", len(files)-n, len(files))
+			fmt.Fprintf(out, "isobath: still reading %d of %s; the page shows how far\n", len(files)-n, term.Counted(len(files), "file"))
 			parallel.Start(ctx, func(context.Context) error { // ends with the last import
 				for range len(files) - n {
 					if err := report(<-ends); err != nil {

@@ -369,7 +369,7 @@ func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, flags []str
 	case rec.force:
 		return usagef("--force replaces one run; with --pair choose another folder by -o")
 	case pairs < 1 || pairs > trial.MaxPairs:
-		return usagef("--repeat %d: want 1 to %d pairs", pairs, trial.MaxPairs)
+		return usagef("--repeat %d: want 1 to %s", pairs, term.Counted(trial.MaxPairs, "pair"))
 	}
 	if _, err := f.options(rec); err != nil { // before anything runs
 		return err

@@ -124,7 +124,7 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 		return err
 	}
 	warn(got.Notes)
-	say("%s: %s references", out, term.Thousands(len(got.Refs)))
+	say("%s: %s", out, term.Counted(len(got.Refs), "reference"))
 	if got.Exit != 0 {
 		return exitCode(got.Exit)
 	}

@@ -130,7 +130,7 @@ func (r *lineReport) write(w io.Writer) error {
 		return err
 	}
 	if hidden := r.Count - len(r.Groups); hidden > 0 {
-		_, err := fmt.Fprintf(w, "… %s more lines\n", term.Thousands(hidden))
+		_, err := fmt.Fprintf(w, "… %s\n", term.Counted(hidden, "more line"))
 		return err
 	}
 	return nil

@@ -42,7 +42,7 @@ func reportTouches(cmd *cobra.Command, s *dataset.Set, top int, asJSON bool) err
 }
 
 func (r *touchReport) write(w io.Writer) error {
-	fmt.Fprintf(w, "%s pages touched first; away are samples on another node than their page\n\n", term.Thousands(r.Pages))
+	fmt.Fprintf(w, "%s touched first; away are samples on another node than their page\n\n", term.Counted(r.Pages, "page"))
 	t := term.Table{Columns: []term.Column{{Head: "pages", Align: term.Right}, {Head: "by node"}, {Head: "by thread"}, {Head: "samples", Align: term.Right}, {Head: "away", Align: term.Right}, {Head: "symbol", Give: true}}}
 	for _, o := range r.Objects {
 		away := "–"

@@ -118,16 +118,16 @@ func writeCurve(ctx context.Context, path string, r *reuse.Result) error {
 func writeReuse(out io.Writer, a *answer.Reuse) error {
 	w := &strings.Builder{}
 	if a.Sample == nil {
-		fmt.Fprintf(w, "%s references of %s use %s lines of %d bytes (%s), %s of them first uses\n", term.Thousands(a.References), term.Counted(a.Threads, "thread"),
-			term.Thousands(a.Lines), a.LineBytes, term.Bytes(a.Bytes), term.Thousands(a.First))
+		fmt.Fprintf(w, "%s of %s use %s of %d bytes (%s), %s of them first uses\n", term.Counted(a.References, "reference"), term.Counted(a.Threads, "thread"),
+			term.Counted(a.Lines, "line"), a.LineBytes, term.Bytes(a.Bytes), term.Thousands(a.First))
 	} else {
-		fmt.Fprintf(w, "%s references, of which a part of %g of the lines was followed by %s (≥ %s lines each)\n", term.Thousands(a.References),
-			a.Sample.Rate, term.Counted(a.Sample.Seeds, "sample"), term.Thousands(a.Sample.Lines))
+		fmt.Fprintf(w, "%s, of which a part of %g of the lines was followed by %s (≥ %s each)\n", term.Counted(a.References, "reference"),
+			a.Sample.Rate, term.Counted(a.Sample.Seeds, "sample"), term.Counted(a.Sample.Lines, "line"))
 		fmt.Fprintf(w, "the samples' miss ratios lie up to %.3f apart, %.3f on average: ≈ before what follows\n", a.Sample.Spread, a.Sample.Mean)
 	}
 	for _, l := range a.Machine.Sizes {
 		mark := term.Roughly(a.Sample != nil)
-		fmt.Fprintf(w, "%s: %s%s misses (%s%s) in a fully associative cache of %s\n", l.Level, mark, term.Thousands(l.Misses), mark, share(l.Misses, a.References), term.Bytes(l.Bytes))
+		fmt.Fprintf(w, "%s: %s%s (%s%s) in a fully associative cache of %s\n", l.Level, mark, term.Counted(l.Misses, "miss"), mark, share(l.Misses, a.References), term.Bytes(l.Bytes))
 	}
 	if a.Machine.Name != "" {
 		fmt.Fprintf(w, "sizes of %s; LRU, caches empty at the start\n", a.Machine.Name)

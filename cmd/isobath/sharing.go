@@ -90,7 +90,7 @@ func writeSharing(out io.Writer, a *answer.SharedLines) error {
 		fmt.Fprintf(w, "\n%s: ", l.Kind())
 		writeWrapped(w, l.Text, 3, 90)
 		for _, u := range l.Threads {
-			fmt.Fprintf(w, "   thread %d: bytes %s, %s loads, %s stores", u.TID, partsText(u.Bytes), term.Thousands(u.Loads), term.Thousands(u.Stores))
+			fmt.Fprintf(w, "   thread %d: bytes %s, %s, %s", u.TID, partsText(u.Bytes), term.Counted(u.Loads, "load"), term.Counted(u.Stores, "store"))
 			if len(u.Places) > 0 {
 				w.WriteString(" at " + strings.Join(u.Places, ", "))
 			}

@@ -142,7 +142,7 @@ func excerpt(ctx context.Context, s *dataset.Set, name string, line, around int,
 	lines := strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
 	out := &textOfSource{File: name, From: 1, To: len(lines), Of: len(lines), Provenance: table.Absent.String()}
 	if line > len(lines) {
-		return nil, fmt.Errorf("%s has %d lines, no line %d", name, len(lines), line)
+		return nil, fmt.Errorf("%s has %s, no line %d", name, term.Counted(len(lines), "line"), line)
 	}
 	if line > 0 {
 		out.From, out.To = max(1, line-around), min(len(lines), line+min(around, len(lines)))

@@ -444,7 +444,7 @@ func (p *printer) causes(r *logical.Report) {
 		return
 	}
 	p.line("")
-	p.line("%d operations late by %s or more: %d by computation, %d by messages,", r.Late, term.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
+	p.line("%s late by %s or more: %d by computation, %d by messages,", term.Counted(r.Late, "operation"), term.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
 	p.line("%d by calls, %d inherited by message, %d inherited in the process", r.Cases.Call, r.Cases.FromSender, r.Cases.FromProcess)
 	if n := r.Cases.AlsoSlow; n > 0 {
 		p.wrapped("", fmt.Sprintf("of those not by computation %d follow one that took %s or more beyond the usual too", n, term.Duration(r.Threshold)))
@@ -452,9 +452,9 @@ func (p *printer) causes(r *logical.Report) {
 }
 
 func (p *printer) compare(c *logical.ReportCompare) {
-	p.wrapped("", fmt.Sprintf("against %s: %d operations in pairs, %d only here, %d only there", c.With, c.Matched, c.OnlyHere, c.OnlyThere))
+	p.wrapped("", fmt.Sprintf("against %s: %s in pairs, %d only here, %d only there", c.With, term.Counted(c.Matched, "operation"), c.OnlyHere, c.OnlyThere))
 	if c.Moved > 0 {
-		p.line("%d pairs are at different steps", c.Moved)
+		p.line("%s at different steps", term.Counted(c.Moved, "pair"))
 	}
 	p.line("the run takes %s, computing %s, calls %s, lateness %s", signed(c.Span), signed(c.Compute), signed(c.Calls), signed(c.Lateness))
 	for i, e := range c.Top {
@@ -491,7 +491,7 @@ func (p *printer) clusters(c *logical.ReportClusters) {
 		return
 	}
 	p.line("")
-	p.line("%d groups of processes, separation %.2f", len(c.List), c.Silhouette)
+	p.line("%s of processes, separation %.2f", term.Counted(len(c.List), "group"), c.Silhouette)
 	for _, l := range c.List {
 		p.line("  %5d processes like rank %d, %s late on average, spread %s", l.Size, l.Medoid, term.Duration(l.Mean), term.Duration(l.Spread))
 		p.wrapped("        ", ranges(l.Members))
@@ -534,5 +534,5 @@ func (p *printer) profile(r *logical.ReportProfile) {
 		p.line("%-32s %9d %11d", fmt.Sprintf("%d to %d", b.From, b.To-1), b.Messages, b.Bytes)
 	}
 	p.line("")
-	p.line("%d pairs of processes communicate; --json lists them", len(r.Matrix))
+	p.line("%s of processes that communicate; --json lists them", term.Counted(len(r.Matrix), "pair"))
 }

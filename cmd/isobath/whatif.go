@@ -90,7 +90,7 @@ func (f *whatifFlags) run(ctx context.Context, out io.Writer, path string) error
 // writeWhatIf prints an answer as text.
 func writeWhatIf(out io.Writer, a *answer.WhatIf, prefetch string) error {
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s references, modelled: %s, and %s\n", term.Thousands(a.References), a.Base.Name, a.Machine.Name)
+	fmt.Fprintf(w, "%s, modelled: %s, and %s\n", term.Counted(a.References, "reference"), a.Base.Name, a.Machine.Name)
 	fmt.Fprintf(w, "%s\n", a.Machine.Model)
 	notes(w, a.Notes)
 	w.WriteString("\n")
@@ -112,7 +112,7 @@ func writeWhatIf(out io.Writer, a *answer.WhatIf, prefetch string) error {
 	}
 	fmt.Fprintf(out, "page walks %s, and %s (pages of %s and %s)\n", term.Thousands(a.Pages.Base.Walks), term.Thousands(a.Pages.Machine.Walks), term.Bytes(a.Base.Page), term.Bytes(a.Machine.Page))
 	if a.Machine.Nodes > 1 {
-		fmt.Fprintf(out, "memory, %s: %s lines from the own node, %s from others\n", a.Memory.Policy, term.Thousands(a.Memory.Local), term.Thousands(a.Memory.Remote))
+		fmt.Fprintf(out, "memory, %s: %s from the own node, %s from others\n", a.Memory.Policy, term.Counted(a.Memory.Local, "line"), term.Thousands(a.Memory.Remote))
 	}
 	if prefetch == "ideal" {
 		fmt.Fprintln(out, "ideal prefetch: the misses that no stride prefetcher hides")

@@ -55,8 +55,13 @@ func (s Style) Bold(text string) string { return s.wrap("1", text) }
 func (s Style) Dim(text string) string  { return s.wrap("2", text) }
 func (s Style) Warn(text string) string { return s.wrap("33", text) }
 
+// Integer is any whole number.
+type Integer interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
 // Counted writes a number with its noun: 1 call, 2 calls, 12 000 dependencies.
-func Counted[T int | int64 | uint64](n T, noun string) string {
+func Counted[T Integer](n T, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
@@ -71,7 +76,7 @@ func Counted[T int | int64 | uint64](n T, noun string) string {
 }
 
 // Thousands writes a whole number in groups of three: 15 676.
-func Thousands[T int | int64 | uint64](n T) string {
+func Thousands[T Integer](n T) string {
 	s := fmt.Sprint(n) // a cast would make the largest uint64 -1
 	sign := ""
 	if s[0] == '-' {

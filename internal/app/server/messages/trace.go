@@ -439,7 +439,7 @@ func (s routes) traceReport(w http.ResponseWriter, r *http.Request, run *Trace) 
 	}
 	if ask.Clusters {
 		if ask.K < 0 || ask.K > timeline.MaxClusters {
-			return frame.BadRequest("%d clusters: want at most %d", ask.K, timeline.MaxClusters)
+			return frame.BadRequest("k %d: want at most %d", ask.K, timeline.MaxClusters)
 		}
 		// Of the whole trace, as the rows in the order of clusters are.
 		if err := report.AddClusters(r.Context(), a.S, logical.ClusterOptions{Part: logical.None, K: ask.K}); err != nil {
