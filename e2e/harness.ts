@@ -190,9 +190,9 @@ function watch(page: Page): string[] {
   page.on('request', (r) => r.method() === 'POST' && asked.add(r));
   page.on('requestfinished', (r) => asked.delete(r));
   page.on('requestfailed', (r) => asked.delete(r));
-  page.on('pageerror', (e) => problems.push(String(e)));
+  page.on('pageerror', (e) => problems.push(e.stack ?? String(e)));
   page.on('console', (m) => {
-    if (m.type() === 'error') problems.push(`console: ${m.text()}`);
+    if (m.type() === 'error') problems.push(`console: ${m.text()} ${m.location().url}`);
   });
   return problems;
 }

@@ -50,12 +50,24 @@ const DIRS: Readonly<Record<string, Dir>> = {
   End: 'last',
 };
 
+/** Whether a view can say what a mark of an earlier one is: each describes all of its own. */
+function tells<Mark>(view: KeptView<Mark>, mark: Mark): boolean {
+  try {
+    view.describe(mark);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export class HostControl<Mark> {
   mark = $state.raw<Mark | undefined>();
   tip = $state.raw<Tip | undefined>();
   menu = $state.raw<{ x: number; y: number; items: readonly MenuItem[] } | undefined>();
   cursor = $state('default');
   private keyed = false; // the mark was set by keys: it stays when the pointer leaves
+  private marked: KeptView<Mark> | undefined; // the view that the mark was found in
+  private pointer: Point | undefined; // where the pointer was last
   private gesture: { start: Point; run: Gesture | undefined; begun: boolean } | undefined;
   private rest: ReturnType<typeof setTimeout> | undefined;
 
@@ -69,6 +81,7 @@ export class HostControl<Mark> {
     const { desk, view, onhover } = this.carried();
     const same = JSON.stringify(next) === JSON.stringify(this.mark);
     this.keyed = byKey;
+    this.marked = view;
     if (next === undefined && same) return;
     if (!same) this.mark = next;
     desk.store.hover(next === undefined ? undefined : view?.wanted(next));
@@ -76,9 +89,24 @@ export class HostControl<Mark> {
     if (next === undefined) desk.say(undefined);
   }
 
+  /**
+   * Called when there is another view: a row or a bin that the mark was may not be in it.
+   * Then the pointer is at what the view has there now, and keys begin anew.
+   */
+  follow(): void {
+    const { view } = this.carried();
+    if (this.mark === undefined || !view || view === this.marked) return;
+    this.marked = view;
+    if (tells(view, this.mark)) return;
+    clearTimeout(this.rest);
+    this.tip = undefined;
+    this.setMark(this.keyed || !this.pointer ? undefined : view.hitTest(this.pointer));
+  }
+
   // ---- pointer ----
 
   moved(p: Point): void {
+    this.pointer = p;
     if (this.gesture) {
       this.drag(p);
       return;

@@ -53,6 +53,65 @@ describe('a drag', () => {
   });
 });
 
+describe('a mark', () => {
+  /** A list of so many rows, all of which are where the pointer is: the last one. */
+  function list(rows: number): Carried<number>['view'] {
+    return {
+      hitTest: () => (rows > 0 ? rows - 1 : undefined),
+      step: () => rows - 1,
+      wanted: () => undefined,
+      describe: (i: number) => ({ name: Array.from({ length: rows }, (_, k) => ({ k }))[i]!.k, more: '' }),
+    } as unknown as Carried<number>['view'];
+  }
+
+  function shown(rows: number) {
+    let view = list(rows);
+    const said: unknown[] = [];
+    const carried = {
+      desk: { store: { hover: () => {} }, say: (s: unknown) => said.push(s) },
+      title: 'A list',
+      get view() {
+        return view;
+      },
+    } as unknown as Carried<number>;
+    const control = new HostControl<number>(() => carried);
+    return {
+      control,
+      said,
+      answer: (n: number) => {
+        view = list(n);
+        control.follow();
+      },
+    };
+  }
+
+  it('of an answer that is gone is what the pointer is at now', () => {
+    const { control, answer } = shown(5);
+    control.moved(at);
+    answer(3);
+    expect(control.mark).toBe(2);
+    answer(0);
+    expect(control.mark).toBeUndefined();
+  });
+
+  it('of keys goes with the answer, and begins anew', () => {
+    const { control, said, answer } = shown(5);
+    control.key('next', {} as KeyboardEvent);
+    answer(6);
+    expect(control.mark).toBe(4); // it is still there
+    answer(3);
+    expect(control.mark).toBeUndefined();
+    expect(said.at(-1)).toBeUndefined();
+  });
+
+  it('that the view has stays, whatever is under the pointer', () => {
+    const { control, answer } = shown(5);
+    control.moved(at);
+    answer(9);
+    expect(control.mark).toBe(4);
+  });
+});
+
 describe('a view that goes', () => {
   it('takes its hover with it, and the tooltip that was to come', () => {
     vi.useFakeTimers();

@@ -23,7 +23,7 @@ import { ChangeCallsView, changeColumns } from './calls';
 import { changeCode, rowsOf, rowsOfA, sideCode } from './code';
 import { joinLines, linesList, pairTerm, placedLines } from './lines';
 import { joinSpreads } from './spread';
-import { isSure, ordered, shortNames } from './lists';
+import { ChangeListsView, isSure, ordered, shortNames } from './lists';
 import { mergeCells } from './parallel';
 import { beyondNoise, countVerdict } from './verdict';
 
@@ -104,6 +104,28 @@ describe('lists of changes', () => {
     expect(shortNames(found.groups).of(found.groups[0]!)).toBe('1');
     expect(shortNames([...found.groups, row('y.c:1', 1, 1)]).file).toBe('');
     expect(shortNames([row('u', 1, 1)]).file).toBe('');
+  });
+
+  it('are walked through by keys, past a list without a row', () => {
+    const list = (rows: Compared | undefined) => ({
+      title: '',
+      found: rows,
+      problem: '',
+      term: () => undefined,
+    });
+    const view = new ChangeListsView({
+      lists: [list(found), list(undefined)],
+      metric: 'cost',
+      order: 'largest',
+      size: { w: 400, h: 200 },
+      scroll: [],
+      hovered: undefined,
+      chosen: [],
+      textOf: String,
+    });
+    const first = view.step(undefined, 'next');
+    for (const dir of ['left', 'right', 'up', 'down', 'first', 'last', 'next', 'previous'] as const)
+      expect(view.describe(view.step(first, dir)!).name).not.toBe('');
   });
 });
 

@@ -237,10 +237,10 @@ export class ChangeListsView implements KeptView<ListMark> {
     const lists = this.rowsOf.length;
     if (!from) return this.rowsOf.flatMap((rows, list) => (rows.length > 0 ? [{ list, row: 0 }] : []))[0];
     const rows = this.rowsOf[from.list]!.length;
-    const to = (list: number, row: number): ListMark => ({
-      list,
-      row: clamp(row, 0, Math.max(0, (this.rowsOf[list]?.length ?? 1) - 1)),
-    });
+    const to = (list: number, row: number): ListMark => {
+      const last = (this.rowsOf[list]?.length ?? 0) - 1;
+      return last < 0 ? from : { list, row: clamp(row, 0, last) }; // an empty list has no row to go to
+    };
     switch (dir) {
       case 'left':
         return to(clamp(from.list - 1, 0, lists - 1), from.row);

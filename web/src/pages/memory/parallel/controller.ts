@@ -145,6 +145,7 @@ export class ParallelControl {
     const { layout } = v.columns[mark.axis]!;
     const slots = layout.slots.toSorted((a, b) => a.from - b.from);
     const at = slots.findIndex((s) => s.bin === mark.bin);
+    if (at < 0) return false; // the axis has other bins by now
     const x = this.extending;
     const goes = x?.axis === mark.axis && x.bin === mark.bin ? x.reach : at;
     const reach = clamp(goes + (key === 'ArrowUp' ? -1 : 1), 0, slots.length - 1);
