@@ -39,6 +39,7 @@ var bareFiles = map[string]string{
 	"internal/formats/otf2/writer.go":    "event files grow while a program runs; they count from the anchor on, which is written last",
 	"internal/record/journal.go":         "grows while the program runs, and is read up to its last whole line and row",
 	"internal/record/ccache/ccache.go":   "what a compiler wrote in a private folder is moved whole",
+	"internal/record/heap/everybody.go":  "every user must read it, whatever root's umask says; moved whole",
 	"internal/messages/mpiprog/fixture/": "makes fixtures",
 }
 

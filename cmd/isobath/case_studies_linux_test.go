@@ -57,7 +57,8 @@ func TestCaseStudyXSBench(t *testing.T) {
 		t.Errorf("phases %v of %d samples; the first ends at %.0f, the second begins at %.0f", counted, samples.Rows(), lastMade, firstLooked)
 	}
 	first := ranked(objects)
-	if hot := first[:min(2, len(first))]; !slices.Contains(hot, "SD.nuclide_grid") || !slices.Contains(hot, "SD.index_grid") || objects[hot[0]]+objects[hot[1]] < counted[looking]/2 {
+	// The third, by which each lookup begins, costs about as much as the second.
+	if hot := first[:min(3, len(first))]; first[0] != "SD.nuclide_grid" || !slices.Contains(hot, "SD.index_grid") || objects["SD.nuclide_grid"]+objects["SD.index_grid"] < counted[looking]/2 {
 		t.Errorf("the hot arrays are %v: %v", hot, objects)
 	}
 }

@@ -175,7 +175,7 @@ func TestComparisonExits(t *testing.T) {
 // TestTrialGate: what the gate of a trial exits with, whatever made it end.
 func TestTrialGate(t *testing.T) {
 	lane := func(v trial.Verdict, change float64) *trial.Report {
-		return &trial.Report{Lanes: []trial.Lane{{Verdict: v, Change: &change}}}
+		return &trial.Report{Pairs: 20, Lanes: []trial.Lane{{Verdict: v, Change: &change}}}
 	}
 	limit := .05
 	for _, tt := range []struct {

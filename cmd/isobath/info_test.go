@@ -85,7 +85,7 @@ func TestExampleOnItsMesh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "92959 samples: 92882 on cells, 77 touch no cell, 0 out of range"; !strings.Contains(text, want) {
+	if want := "92 959 samples: 92 882 on cells, 77 on no cell, 0 out of range"; !strings.Contains(text, want) {
 		t.Errorf("no %q in %s", want, text)
 	}
 }

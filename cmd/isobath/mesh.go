@@ -508,8 +508,8 @@ func (r *meshResult) warnings() []string {
 	}
 	c := r.fields[0].Counts
 	if c.Selected > 0 && float64(c.Used) < 0.9*float64(c.Selected) {
-		list = append(list, fmt.Sprintf("%d of %s on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
-			c.Used, term.Counted(c.Selected, "sample"), c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel))
+		list = append(list, fmt.Sprintf("%s of %s on the mesh: %s on no cell, %s outside it, %s without an iteration, %s without a level",
+			term.Thousands(c.Used), term.Counted(c.Selected, "sample"), term.Thousands(c.NoCell), term.Thousands(c.OutOfRange), term.Thousands(c.NoIteration), term.Thousands(c.NoLevel)))
 	}
 	return list
 }
@@ -544,9 +544,9 @@ func (r *meshResult) print(w io.Writer) {
 		}
 	}
 	c := r.fields[0].Counts
-	fmt.Fprintf(w, "\n%s: %d on cells, %d touch no cell, %d out of range", term.Counted(c.Selected, "sample"), c.Used, c.NoCell, c.OutOfRange)
+	fmt.Fprintf(w, "\n%s: %s on cells, %s on no cell, %s out of range", term.Counted(c.Selected, "sample"), term.Thousands(c.Used), term.Thousands(c.NoCell), term.Thousands(c.OutOfRange))
 	if c.NoIteration > 0 || c.NoLevel > 0 {
-		fmt.Fprintf(w, ",\n%d without an iteration, %d without a level", c.NoIteration, c.NoLevel)
+		fmt.Fprintf(w, ",\n%s without an iteration, %s without a level", term.Thousands(c.NoIteration), term.Thousands(c.NoLevel))
 	}
 	if r.positions {
 		fmt.Fprint(w, "; placed by their positions x, y, z")

@@ -115,7 +115,7 @@ func TestMeshVerb(t *testing.T) {
 		t.Errorf("values %v of %s in mode %s at %d", a.Values, a.Field, a.Mode, a.Iteration)
 	}
 	text, err := meshOutput(t, samples, "--mesh", pattern)
-	if err != nil || !strings.Contains(text, "5 samples: 4 on cells, 0 touch no cell, 1 out of range") {
+	if err != nil || !strings.Contains(text, "5 samples: 4 on cells, 0 on no cell, 1 out of range") {
 		t.Errorf("%v: %s", err, text)
 	}
 	for _, line := range strings.Split(text, "\n") {

@@ -124,7 +124,7 @@ func near(got, want, tolerance float64) bool {
 
 var (
 	totals  = regexp.MustCompile(`: (\S+(?: [kMG]| [nµm]?s)?) → (\S+(?: [kMG]| [nµm]?s)?)(?: of run time| cycles| samples)?;`)
-	leading = regexp.MustCompile(`; most in (\w+), (.+?) → (.+?)(?: \(|;|$)`)
+	leading = regexp.MustCompile(`; (?:most in|what differs most is) (\w+), (.+?) → (.+?)(?: \(|;|$)`)
 	turned  = regexp.MustCompile(`^B costs (?:at least )?([\d.]+) % (more|less)`)
 	belowOf = regexp.MustCompile(`of (the share of )?a group below \+?([\d.]+) %`)
 	// A fall is counted from what it fell from.
