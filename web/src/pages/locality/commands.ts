@@ -47,6 +47,27 @@ export function resized(
   return [...others, ...own].join(',');
 }
 
+const USUAL_LINE = 64; // bytes
+
+/**
+ * The settings that still make caches of whole sets where lines have so many bytes, 0 for
+ * those of the machine: of a smaller cache long lines may not fill the ways.
+ */
+export function fitting(set: string, line: number, levels: readonly MachineLevel[]): string {
+  const all = set.split(',').filter(Boolean);
+  const value = (key: string): string | undefined =>
+    all.findLast((s) => s.startsWith(`${key}=`))?.slice(key.length + 1);
+  const fits = (name: string): boolean => {
+    const l = levels.find((x) => x.level === name);
+    if (!l) return false;
+    const bytes = bytesOf(value(`${name}.size`) ?? '') ?? l.size;
+    const ways = Number(value(`${name}.ways`) ?? l.ways);
+    const each = bytesOf(value('line') ?? '') ?? (line > 0 ? line : Math.max(USUAL_LINE, l.line_bytes));
+    return bytes % (ways * each) === 0;
+  };
+  return all.filter((s) => !/^L\d\./.test(s) || fits(s.slice(0, 2))).join(',');
+}
+
 /** What the text means; nothing if it is no command of this page. */
 export function commands(typed: string, input: CommandInput): readonly PageFound[] {
   const text = typed.trim().replace(/\s+/g, ' ');

@@ -19,7 +19,7 @@ import type { View } from '../../frame/view';
 import { parse } from '../../state/language';
 import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
 import { missCode } from './code';
-import { bytesOf, commands, resized, type CommandInput } from './commands';
+import { bytesOf, commands, fitting, resized, type CommandInput } from './commands';
 import { CurveView, type CurveInput } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';
@@ -701,6 +701,15 @@ describe('commands', () => {
     expect(resized('L1.size=64K', 'L1', 32768, caches)).toBe('');
     expect(resized('', 'L3', 65536, caches)).toBeUndefined();
     expect(resized('', 'L1', 100, caches)).toBeUndefined();
+  });
+
+  it('leaves caches that lines of another length do not fill', () => {
+    expect(fitting('L1.size=320,L1.ways=5,page=2M', 0, caches)).toBe('L1.size=320,L1.ways=5,page=2M');
+    expect(fitting('L1.size=320,L1.ways=5,page=2M', 128, caches)).toBe('page=2M');
+    expect(fitting('L1.size=32K,L1.ways=8', 256, caches)).toBe('L1.size=32K,L1.ways=8');
+    expect(fitting('L1.size=64,L1.ways=1,line=128', 0, caches)).toBe('line=128');
+    expect(fitting('L3.size=1M', 0, caches)).toBe(''); // which it has not
+    expect(fitting('', 64, caches)).toBe('');
   });
 });
 

@@ -5,6 +5,7 @@ import { pageMeasure } from '../../base/measure';
 import type { Measure } from '../../base/text';
 import { ListView } from '../../frame/list';
 import type { MenuItem } from '../../frame/PopMenu.svelte';
+import { fitting } from './commands';
 import type { LocalityControl } from './controller';
 import type { LocalityModel } from './model.svelte';
 import { AMOUNTS, STACKS, TABLES, type TableTab } from './state';
@@ -78,7 +79,8 @@ export function amountItems(m: LocalityModel, c: LocalityControl): readonly Menu
 
 export function lineSizeItems(m: LocalityModel, c: LocalityControl): readonly MenuItem[] {
   const sizes = LINE_SIZES.map((n) => ({ id: n, label: n === 0 ? "the machine's" : `${n} B` }));
-  return choices(sizes, m.now.line, (line) => c.commit({ line }));
+  const caches = m.answer?.machine.levels ?? [];
+  return choices(sizes, m.now.line, (line) => c.commit({ line, set: fitting(m.now.set, line, caches) }));
 }
 
 export function machineItems(m: LocalityModel, c: LocalityControl): readonly MenuItem[] {
@@ -95,7 +97,7 @@ export function machineItems(m: LocalityModel, c: LocalityControl): readonly Men
       checked: now.other === p,
       run: () => c.commit({ other: p, set: '' }),
     })),
-    ...TRIED.map((s) => ({
+    ...TRIED.filter((s) => fitting(s, now.line, answer?.machine.levels ?? []) === s).map((s) => ({
       label: `present with ${s}`,
       checked: now.set === s,
       run: () => c.commit({ other: '', set: s }),
