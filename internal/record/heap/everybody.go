@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/isobath/isobath/internal/base/plainfile"
 )
@@ -39,20 +40,26 @@ func forEverybody(file string) string {
 	return out
 }
 
-// legible reports whether every user may read a file, in folders that only root changes
-// or, like /tmp, where nobody changes what is another's.
+// legible reports whether every user may read a file, and only root may change it or put
+// another in its place, nor lead a link elsewhere: what a program of root's loads is as
+// good as root.
 func legible(file string) bool {
-	info, err := os.Stat(file)
-	if err != nil || info.Mode().Perm()&0o024 != 0o004 {
+	info, err := os.Lstat(file)
+	if err != nil || !ofRoot(info) || info.Mode().Perm()&0o024 != 0o004 {
 		return false
 	}
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err != nil || info.Mode().Perm()&0o001 == 0 || info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
-			return false
+		info, err := os.Lstat(dir)
+		if err != nil || !ofRoot(info) || info.Mode().Perm()&0o001 == 0 || info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
+			return false // in a sticky folder, like /tmp, nobody changes what is another's
 		}
 		if dir == filepath.Dir(dir) {
 			return true
 		}
 	}
+}
+
+func ofRoot(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid == 0
 }

@@ -45,4 +45,16 @@ func TestAnotherUser(t *testing.T) {
 	if legible(lib) {
 		t.Error("a library that others may change is used")
 	}
+	if err := os.Chmod(lib, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if !legible(lib) {
+		t.Error("the library is not used")
+	}
+	if err := os.Chown(shared, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if legible(lib) {
+		t.Error("a library in a folder of another user's is used")
+	}
 }
