@@ -72,10 +72,7 @@ export function cutInside(name: string, width: number, font: Font, measure: Meas
 /** Cuts names at their ends, and those that would read the same then in their middles. */
 export function fitApart(names: readonly string[], width: number, font: Font, measure: Measure): string[] {
   const cut = names.map((n) => fit(n, width, font, measure));
-  const times = new Map<string, number>();
-  for (const c of new Set(names)) {
-    const shown = fit(c, width, font, measure);
-    times.set(shown, (times.get(shown) ?? 0) + 1);
-  }
-  return cut.map((c, i) => (times.get(c)! > 1 ? cutInside(names[i]!, width, font, measure) : c));
+  const meant = new Map<string, Set<string>>(); // by each cut name
+  cut.forEach((c, i) => meant.set(c, (meant.get(c) ?? new Set()).add(names[i]!)));
+  return cut.map((c, i) => (meant.get(c)!.size > 1 ? cutInside(names[i]!, width, font, measure) : c));
 }
