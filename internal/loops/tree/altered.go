@@ -111,8 +111,8 @@ func (b *build) begunBefore(gr *group) bool {
 
 // testedInBody reports whether the code of a statement that tests before its turns begins
 // with a test that ended it, has code of the body in front of that which leaves nothing
-// behind, and the rest of the body behind it: the compiler moved the first there, where
-// turns seem to begin, marks and all.
+// behind, and in the text references or calls of the body come later: the compiler moved
+// the first of it there, where turns seem to begin, marks and all.
 func (b *build) testedInBody(gr *group) bool {
 	st := &b.statements[gr.statement]
 	if !st.testsFirst() {
@@ -126,8 +126,17 @@ func (b *build) testedInBody(gr *group) bool {
 			!b.leaves(m, h) || slices.ContainsFunc(b.listing(h), lasts) {
 			return false
 		}
+		first := uint32(0) // where the last of that code stands
+		for _, in := range b.listing(h) {
+			if p := positionOf(&in); p.file == st.file && st.body.contains(p.at) {
+				first = max(first, p.at)
+			}
+		}
 		return slices.ContainsFunc(b.loops[m].blocks, func(id int32) bool {
-			return id != h && b.holdsPart(id, func(p position) bool { return p.file == st.file && st.body.contains(p.at) })
+			return id != h && slices.ContainsFunc(b.listing(id), func(in instruction) bool {
+				p := positionOf(&in)
+				return (in.Loads || lasts(in)) && p.file == st.file && st.body.contains(p.at) && p.at > first
+			})
 		})
 	})
 }

@@ -124,7 +124,7 @@ func (s *scanner) choices(k int) (all []choice) {
 			return skipping
 		}
 		plain = max(plain, whole)
-		c := choice{span{s.pos[from], s.pos[end]}, ends.Match(s.text[end:whole]) && len(bytes.Trim(s.text[whole:st.bodyTo], "{};) \t\r\n")) > 0}
+		c := choice{span{s.pos[from], s.pos[end]}, s.mayEndTurn(from, end, whole) && len(bytes.Trim(s.text[whole:st.bodyTo], "{};) \t\r\n")) > 0}
 		all = append(all, c)
 		if c.skips {
 			skipping = append(skipping, c)
@@ -134,6 +134,22 @@ func (s *scanner) choices(k int) (all []choice) {
 		return skipping
 	}
 	return all
+}
+
+// mayEndTurn reports whether what an if or a switch chooses, between end and whole, may end
+// the turn around it. A break may be that of a switch.
+func (s *scanner) mayEndTurn(from, end, whole int) bool {
+	chosen := s.text[end:whole]
+	if continueWord.Match(chosen) || leaves.Match(chosen) {
+		return true
+	}
+	if s.keyword(from, "switch") {
+		return false
+	}
+	switches := switchWord.FindAllIndex(chosen, -1)
+	return slices.ContainsFunc(breakWord.FindAllIndex(chosen, -1), func(at []int) bool {
+		return !slices.ContainsFunc(switches, func(w []int) bool { return w[0] < at[0] && end+at[0] < s.statementEnd(end+w[0]) })
+	})
 }
 
 // resuming are the conditions of a loop's body, but for those in loops inside it, that
