@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -391,17 +392,26 @@ type openedSides struct {
 
 func (o *openedSides) open(ctx context.Context, paths []string) ([]compare.Run, error) {
 	var out []compare.Run
+	nowhere := map[string]int{} // what a name that one run does not have may be in the other
 	for _, path := range paths {
 		s, err := o.flags.ask(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		o.sets = append(o.sets, s)
-		e, err := selection(s, o.where)
+		e, err := query.Parse(o.where, s.Table)
 		if err != nil {
-			return nil, err
+			return nil, usageError{err}
+		}
+		for _, name := range query.Absent(e, s.Table) {
+			nowhere[name]++
 		}
 		out = append(out, sides.Run(nameOf(ctx, path), s, e))
+	}
+	for _, name := range slices.Sorted(maps.Keys(nowhere)) {
+		if nowhere[name] == len(paths) {
+			note(name)
+		}
 	}
 	return out, nil
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/link"
 	"github.com/isobath/isobath/internal/domain/mesh"
-	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/vtk"
 )
@@ -382,9 +381,9 @@ func (f *meshFlags) rows(ctx context.Context, set *dataset.Set) (table.Bits, err
 	if f.where == "" {
 		return nil, nil
 	}
-	e, err := query.Parse(f.where, set.Table)
+	e, err := selection(set, f.where)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	return set.Engine.Select(ctx, e)
 }

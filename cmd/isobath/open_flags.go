@@ -108,12 +108,13 @@ func reading[T any](f *importFlags, path string, read func(dataset.Options) (T, 
 	return read(opt)
 }
 
-// selection parses --where against a data set.
+// selection parses --where against a data set, and says which names in it are nowhere.
 func selection(s *dataset.Set, where string) (query.Expr, error) {
 	e, err := query.Parse(where, s.Table)
 	if err != nil {
 		return nil, usageError{err}
 	}
+	warn(query.Absent(e, s.Table))
 	return e, nil
 }
 

@@ -313,6 +313,10 @@ func (r *report) headline() string {
 		return line + fmt.Sprintf(", %s%s %s (%s)", about(r.Provenance), term.Short(*r.Latency), samples.LatencyWord(r.Unit), r.Provenance)
 	case r.Summed != nil:
 		return line + ", " + r.Summed.String()
+	case r.Samples == 0 && r.Of > 0:
+		return line + ": the selection finds none"
+	case r.Provenance != table.Absent.String():
+		return line + "; none of them with a latency, ranked by samples"
 	}
 	return line + "; no latency recorded, ranked by samples"
 }

@@ -35,7 +35,7 @@ func selected(ctx context.Context, s *dataset.Set, where string) (table.Bits, qu
 
 // addSpread adds the distribution of each group.
 func (r *report) addSpread(ctx context.Context, s *dataset.Set) error {
-	where, err := selection(s, r.Where)
+	where, err := query.Parse(r.Where, s.Table)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, er
 	if err != nil {
 		return nil, err
 	}
-	where, err := query.Parse(f.where, set.Table)
+	where, err := selection(set, f.where)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("--where: %w", err), set.Close())
 	}

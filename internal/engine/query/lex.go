@@ -63,8 +63,8 @@ func (l *lexer) next() (token, error) {
 	}
 	c := l.in[start]
 	switch {
-	case c == '"':
-		return l.quoted()
+	case c == '"', c == '\'': // a shell keeps one kind for itself
+		return l.quoted(c)
 	case digit(c), (c == '-' || c == '+' || c == '.') && start+1 < len(l.in) && digit(l.in[start+1]):
 		return l.number()
 	case wordRune(rune(c), true):
@@ -80,7 +80,7 @@ func (l *lexer) next() (token, error) {
 			return token{kind: tokenSign, text: sign, at: start}, nil
 		}
 	}
-	return token{}, l.errorf(start, "unexpected character; names with other characters go in double quotes")
+	return token{}, l.errorf(start, "unexpected character; names with other characters go in quotes")
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
@@ -93,15 +93,15 @@ func (l *lexer) word() token {
 	return token{kind: tokenWord, text: l.in[start:l.at], at: start}
 }
 
-func (l *lexer) quoted() (token, error) {
+func (l *lexer) quoted(quote byte) (token, error) {
 	start := l.at
 	var b strings.Builder
 	for i := start + 1; i < len(l.in); i++ {
 		switch c := l.in[i]; {
-		case c == '"':
+		case c == quote:
 			l.at = i + 1
 			return token{kind: tokenText, text: b.String(), at: start}, nil
-		case c == '\\' && i+1 < len(l.in) && (l.in[i+1] == '"' || l.in[i+1] == '\\'):
+		case c == '\\' && i+1 < len(l.in) && (l.in[i+1] == quote || l.in[i+1] == '\\'):
 			i++
 			b.WriteByte(l.in[i])
 		default:
@@ -139,7 +139,7 @@ func (l *lexer) number() (token, error) {
 	}
 	factor, ok := units[rest[digits:end]]
 	if !ok {
-		return token{}, l.errorf(start, "unknown unit %q; want ns, us, ms, s, k, M, G, Ki, Mi or Gi, or put a name in double quotes", rest[digits:end])
+		return token{}, l.errorf(start, "unknown unit %q; want ns, us, ms, s, k, M, G, Ki, Mi or Gi, or put a name in quotes", rest[digits:end])
 	}
 	f, err := strconv.ParseFloat(rest[:digits], 64)
 	if err != nil {

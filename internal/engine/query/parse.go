@@ -193,7 +193,7 @@ func (p *parser) match(c *table.Column) (Expr, error) {
 		return nil, err
 	}
 	if p.tok.kind == tokenEnd || p.tok.kind == tokenSign {
-		return nil, p.errorf(p.tok.at, "expected a regular expression in double quotes")
+		return nil, p.errorf(p.tok.at, "expected a regular expression in quotes")
 	}
 	re, err := pattern(p.tok.text)
 	if err != nil {
@@ -316,7 +316,21 @@ func (p *parser) value(c *table.Column) (Value, error) {
 		}
 		v = n
 	}
+	if c.Name == samples.Level && c.Kind == table.Category {
+		v.Text = knownLevel(c, v.Text)
+	}
 	return v, p.advance()
+}
+
+// knownLevel returns what a table calls a level that is spelled as another tool does.
+func knownLevel(c *table.Column, word string) string {
+	if _, ok := c.Code(word); ok {
+		return word
+	}
+	if level, ok := samples.LevelOf(word); ok {
+		return level
+	}
+	return word
 }
 
 func flagWord(c *table.Column, word string) (Value, bool) {

@@ -133,6 +133,7 @@ func TestParseErrors(t *testing.T) {
 		{"cpu = 1 cpu = 2", 8, "expected & or |"},
 		{"level ~ \"(\"", 8, "missing closing"},
 		{"level = \"L1", 8, "closing quote"},
+		{"level = 'L1\"", 8, "closing quote"},
 		{"cpu = 3x", 6, "unknown unit"},
 		{"cpu = #", 6, "unexpected character"},
 		{"at", 2, "expected a resource"},
@@ -149,6 +150,66 @@ func TestParseErrors(t *testing.T) {
 				t.Errorf("at %d: %s; want at %d: …%s…", syntax.Position, syntax.Problem, tt.position, tt.problem)
 			}
 		})
+	}
+}
+
+func TestQuotesOfBothKinds(t *testing.T) {
+	d := eight(t)
+	for text, want := range map[string]string{
+		`level = 'Local RAM'`:            `level = "Local RAM"`,
+		`level = 'it\'s "this"'`:         `level = "it's \"this\""`,
+		`level = "it's"`:                 `level = "it's"`,
+		`'x-1 "q"' > 0 & level = 'a\\b'`: `"x-1 \"q\"" > 0 & level = "a\\b"`,
+	} {
+		e, err := Parse(text, d.Table)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if e.String() != want {
+			t.Errorf("%s is read as %s, want %s", text, e, want)
+		}
+	}
+}
+
+func TestLevelsOfOtherToolsAreSelected(t *testing.T) {
+	d := eight(t)
+	for text, want := range map[string]string{
+		"level = DRAM":            `level = "Local RAM"`,
+		"level != llc":            "level != L3",
+		"level in (l1, mem, HBM)": `level in (L1, "Local RAM", HBM)`,
+	} {
+		e, err := Parse(text, d.Table)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if e.String() != want {
+			t.Errorf("%s is read as %s, want %s", text, e, want)
+		}
+	}
+}
+
+func TestAbsentNamesAreTold(t *testing.T) {
+	tab, err := table.New("samples", []*table.Column{
+		{Name: "function", Kind: table.Category, Data: []uint32{0, 1, 2, 3}, Dict: []string{"sweep(int)", "sweep(double*)", "main", "fill"}},
+		{Name: "cpu", Kind: table.Number, Data: []int32{0, 1, 2, 3}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{
+		"function = main & cpu = 77":              nil,
+		"function ~ nothing":                      nil,
+		"!(function = man)":                       {`no row has function "man"; did you mean "main"?`},
+		"function = FILL":                         {`no row has function "FILL"; did you mean "fill"?`},
+		"function = sweep | function != sweep":    {`no row has function "sweep"; 2 names with it: function ~ "(?i)sweep"`},
+		"function in (main, calloc) & cpu = 1":    {`no row has function "calloc"; there are sweep(int), sweep(double*), main, fill`},
+		"cpu = 1 | (function = 7 & function = x)": {`no row has function "7"; there are sweep(int), sweep(double*), main, fill`, `no row has function "x"; there are sweep(int), sweep(double*), main, fill`},
+	} {
+		e, err := Parse(text, tab)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, Absent(e, tab)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
 	}
 }
 

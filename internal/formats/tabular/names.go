@@ -27,7 +27,7 @@ var alsoCalled = map[string]string{
 	"operation": samples.Op, "accesstype": samples.Op, "memop": samples.Op, "memoryoperation": samples.Op,
 	"accesssize": samples.Width, "accesswidth": samples.Width,
 	"loadlatency": samples.Latency, "accesslatency": samples.Latency, "memorylatency": samples.Latency, "memlatency": samples.Latency, "uselatency": samples.Latency,
-	"memorylevel": samples.Level, "memlevel": samples.Level, "memlvl": samples.Level, "cachelevel": samples.Level, "servedby": samples.Level,
+	"memorylevel": samples.Level, "memlevel": samples.Level, "memlvl": samples.Level, "cachelevel": samples.Level, "lvl": samples.Level, "hitlevel": samples.Level, "servedby": samples.Level,
 	"memoryaccess": samples.Level, "memoryhierarchylevel": samples.Level, "datasource": samples.Level,
 	"snoopresult": samples.Snoop,
 	"tlbaccess":   samples.TLB,

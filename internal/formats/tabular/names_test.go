@@ -19,6 +19,7 @@ func TestColumnsOfOtherTools(t *testing.T) {
 		says       string            // part of the warnings
 	}{
 		{"level and weight", "CPU,Memory Level,Weight\n3,LLC,40\n", map[string]string{"cpu": "3", "level": "L3", "weight": "40"}, "latency", `column "Memory Level" is taken for it`},
+		{"the shortest name", "cpu,lvl\n3,DRAM\n", map[string]string{"level": "Local RAM"}, "", ""},
 		{"short names", "cpu;Mem Level;Latency (cycles)\n3;DRAM;40\n", map[string]string{"level": "Local RAM", "latency": "40"}, "", ""},
 		{"perf's weight of an access", "Local Weight,Memory access,Symbol,Shared Object,Data Symbol,Data Object,Locked\n519,L1 or L1 hit,[.] main,a.out,[.] grid+0x40,a.out,Yes\n",
 			map[string]string{"latency": "519", "level": "L1", "function": "main", "symbol": "grid", "lock": "1", "Data Object": "a.out"}, "weight", ""},

@@ -47,6 +47,7 @@ describe('parse', () => {
     };
     expect(problem('cpu = 1 & latency >').position).toBe(19);
     expect(problem('cpu = "x').message).toContain('closing quote');
+    expect(problem(`cpu = 'x"`).message).toContain('closing quote');
     expect(problem('('.repeat(300) + 'cpu = 1').message).toContain('nested');
   });
 });

@@ -31,7 +31,8 @@ const SPACE = /[ \t\r\n]*/y;
 const HEX = /0[xX][0-9a-fA-F]+/y;
 const NUMBER = /([-+]?(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][-+]?\d+)?)([A-Za-zµ]*)/y;
 const WORD = /[A-Za-z_](?:(?!\.\.)[\w.:/+@#-])*/y;
-const TEXT = /"((?:[^"\\]|\\[^])*)"/y;
+// Either kind of quote: a shell keeps one for itself.
+const TEXT = /"((?:[^"\\]|\\[^])*)"|'((?:[^'\\]|\\[^])*)'/y;
 const SIGN = /!=|<=|>=|\.\.|==?|<|>|~|&&?|\|\|?|!|\(|\)|,/y;
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -126,7 +127,7 @@ class Parser {
     }
     if (this.accept('~')) {
       if (this.token.kind === 'sign' || this.token.kind === 'end') {
-        throw this.problem('expected a regular expression in double quotes');
+        throw this.problem('expected a regular expression in quotes');
       }
       return { kind: 'match', column, pattern: this.advance().text };
     }
@@ -210,20 +211,23 @@ class Parser {
     m = this.match(WORD);
     if (m) return { kind: 'word', text: m[0], at };
     m = this.match(TEXT);
-    if (m) return { kind: 'text', text: (m[1] ?? '').replace(/\\(["\\])/g, '$1'), at };
+    if (m) {
+      const text = m[1]?.replace(/\\(["\\])/g, '$1') ?? (m[2] ?? '').replace(/\\(['\\])/g, '$1');
+      return { kind: 'text', text, at };
+    }
     m = this.match(SIGN);
     // Doubled forms are what programmers type.
     if (m) return { kind: 'sign', text: /^(&&|\|\||==)$/.test(m[0]) ? m[0].slice(1) : m[0], at };
-    throw this.source[at] === '"'
+    throw this.source[at] === '"' || this.source[at] === "'"
       ? this.problem('the closing quote is missing', at)
-      : this.problem('unexpected character; names with other characters go in double quotes', at);
+      : this.problem('unexpected character; names with other characters go in quotes', at);
   }
 
   private number(text: string, digits: string, suffix: string, at: number): Token {
     const factor = UNITS[suffix];
     if (factor === undefined) {
       throw this.problem(
-        `unknown unit "${suffix}"; want ns, us, ms, s, k, M, G, Ki, Mi or Gi, or put a name in double quotes`,
+        `unknown unit "${suffix}"; want ns, us, ms, s, k, M, G, Ki, Mi or Gi, or put a name in quotes`,
         at,
       );
     }
