@@ -68,7 +68,7 @@ export class ParallelRuns implements KeptView<number> {
       r.text(name, x, 10, { font: { size: 11.5, weight: 600 }, fill: r.theme.text, align: 'center' });
       r.text(a.parameter ? 'parameter' : 'metric', x, 25, { ...muted, align: 'center' });
       r.line(x, TOP, x, this.y(0), { stroke: r.theme.muted });
-      for (const t of a.ticks) r.text(t.text, x - 5, this.y(t.at), { ...muted, align: 'right' });
+      for (const t of a.ticks) this.tick(r, t.text, x - 5, this.y(t.at));
       for (const b of brushes.filter((o) => o.axis === a.name)) {
         const y = this.y(b.high);
         r.rect(
@@ -77,6 +77,14 @@ export class ParallelRuns implements KeptView<number> {
         );
       }
     });
+  }
+
+  // Lines end at the values that are written: on ground of its own a label stays readable.
+  private tick(r: Renderer, text: string, x: number, y: number): void {
+    const font = { size: 10.5 };
+    const w = r.measure(text, font);
+    r.rect({ x: x - w - 2, y: y - 7, w: w + 3, h: 14 }, { fill: r.theme.bg });
+    r.text(text, x, y, { font, fill: r.theme.muted, align: 'right' });
   }
 
   private colourOf(r: Renderer, i: number): string {
