@@ -3,6 +3,7 @@
 package query
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -144,9 +145,16 @@ func (v Value) String() string {
 	return name(v.Text)
 }
 
+// mostDigits is up to where a whole number is written with all its digits.
+const mostDigits = 1e15
+
 // NumberValue makes a literal of a number.
 func NumberValue(f float64) Value {
-	v := Value{Text: strconv.FormatFloat(f, 'g', -1, 64), Number: f, IsNumber: true}
+	form := byte('g')
+	if f == math.Trunc(f) && math.Abs(f) < mostDigits {
+		form = 'f' // the page writes it so too
+	}
+	v := Value{Text: strconv.FormatFloat(f, form, -1, 64), Number: f, IsNumber: true}
 	if f >= 0 && f < 1<<64 && f == float64(uint64(f)) {
 		v.Uint = uint64(f)
 	}

@@ -173,6 +173,22 @@ func (c *Catalogue) questionAt(tokens []token, at int) []part {
 	return c.mostOf(s, column, end)
 }
 
+// askedAt reads "which lines" before what the lines have: the question is about that, and
+// its answer along their axis.
+func (c *Catalogue) askedAt(tokens []token, at int) []part {
+	if tokens[at].word != "which" && tokens[at].word != "what" {
+		return nil
+	}
+	column, end := c.axisAt(tokens, at+1)
+	if column == "" || end >= len(tokens) {
+		return nil
+	}
+	return []part{{kind: aFiller, score: asking, axes: []string{column}, end: end}}
+}
+
+// asking is less than what a superlative behind such words scores.
+const asking = 0.985
+
 // costWords say that a question is about cost, not about how often.
 var costWords = wordSet("cost costs costing time cycles expensive longest takes spends")
 

@@ -40,6 +40,7 @@ const (
 	aSet partKind = iota
 	aFiller
 	aNegation
+	aBut // turns back what a negation before it turned round
 	anAnd
 	anOr
 	aStranger // a word that means nothing here
@@ -52,7 +53,7 @@ var fillers = wordSet("of the in on at to by a an for with from that is are was 
 
 // negations turn round what follows, longest first.
 var negations = []string{"everything but", "everything except", "anything but", "anything except", "all but", "all except", "other than", "but not", "and not", "nothing",
-	"not", "without", "no", "except", "excluding", "exclude", "non", "minus", "neither", "nor"}
+	"leave out", "leaving out", "not", "without", "no", "except", "excluding", "exclude", "ignoring", "ignore", "skipping", "skip", "omitting", "omit", "discard", "outside", "non", "minus", "neither", "nor"}
 
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
@@ -196,6 +197,7 @@ func (c *Catalogue) left(text string) []Suggestion {
 	if _, wish := wished(text); !ok || wish {
 		return nil
 	}
+	rest = strings.Join(axisNamed(strings.Fields(rest)), " ")
 	if column, end := c.axisAt(tokensOf(rest), 0); column != "" && end == len(tokensOf(rest)) {
 		return nil
 	}
@@ -239,11 +241,23 @@ func (c *Catalogue) kept(text string, ctx *Context) []Suggestion {
 	return []Suggestion{{Text: "hide all axes but " + list, Action: Hide, Axes: gone, Score: 1, Does: "takes all axes away but " + list}}
 }
 
-// related reads "latency by cpu": one axis against another.
+// counts are words for how many samples there are.
+var counts = []string{"count", "counts", "samples", "number of samples", "sample count", "count of samples", "how many samples"}
+
+// related reads "latency by cpu", one axis against another, and "samples by function".
 func (c *Catalogue) related(text string) []Suggestion {
 	tokens := tokensOf(text)
 	if len(tokens) < 3 {
 		return nil
+	}
+	for _, w := range counts {
+		n := saidAt(tokens, 0, w)
+		if n == 0 || n+1 >= len(tokens) || tokens[n].word != "by" && tokens[n].word != "per" {
+			continue
+		}
+		if column, end := c.axisAt(tokens, n+1); column != "" && end == len(tokens) {
+			return []Suggestion{{Text: "histogram of " + c.title(column), Action: View, Target: "axis", Axes: []string{column}, Score: 1, Does: "shows how many samples have each " + c.title(column)}}
+		}
 	}
 	left, at := c.axisAt(tokens, 0)
 	if left == "" || at >= len(tokens) || !slices.Contains([]string{"by", "per", "over", "across"}, tokens[at].word) {
@@ -254,6 +268,50 @@ func (c *Catalogue) related(text string) []Suggestion {
 		return nil
 	}
 	return []Suggestion{c.pair(&c.entries[c.axes[left]], &c.entries[c.axes[right]], nil, nil, 1)}
+}
+
+// understood is the score of one name in full.
+const understood = 0.9
+
+// against reads "node 0 vs node 1", "compare fill and sweep": values of one column, all
+// that is of them, with the axis that tells them apart.
+func (c *Catalogue) against(text string) []Suggestion {
+	text = strings.Join(strings.Fields(text), " ")
+	rest, compared := after(text, []string{"compare", "difference between"})
+	if !compared {
+		rest = text
+	}
+	for _, between := range []string{" versus ", " vs. ", " vs ", " against ", " with ", " and ", " to "} {
+		left, right, ok := strings.Cut(rest, between)
+		if !ok || !compared && !strings.HasPrefix(between, " v") {
+			continue
+		}
+		a, b := c.composed(left), c.composed(right)
+		if len(a) == 0 || len(b) == 0 || a[0].Score < understood || b[0].Score < understood {
+			continue
+		}
+		column, first := c.valuesIn(a[0].Where)
+		other, second := c.valuesIn(b[0].Where)
+		if column == "" || column != other {
+			continue
+		}
+		e := query.In{Column: column, Values: append(slices.Clone(first), second...)}
+		axes := []string{column}
+		if c.latency != "" && c.latency != column {
+			axes = append(axes, c.latency)
+		}
+		return []Suggestion{{Text: "select " + e.String(), Action: Select, Axes: axes, Where: e.String(), Selects: true, Score: 1, Does: "selects both, with the axis that tells them apart"}}
+	}
+	return nil
+}
+
+// valuesIn is the column and its values that a selection takes, where it takes no others.
+func (c *Catalogue) valuesIn(where string) (string, []query.Value) {
+	e, err := query.Parse(where, c.table)
+	if err != nil || e == nil {
+		return "", nil
+	}
+	return valuesOf(e)
 }
 
 // comparing reads "compare with baseline": runs, not axes.
@@ -331,7 +389,11 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	case saidAt(tokens, at, "nothing but")+saidAt(tokens, at, "nothing except") > 0 && at+2 < len(tokens):
 		return []part{{kind: aFiller, score: 1, end: at + 2}} // only what follows
 	case fillers[word] || word == "but":
-		out = append(out, part{kind: aFiller, score: 0.999, end: at + 1})
+		filler := part{kind: aFiller, score: 0.999, end: at + 1}
+		if word == "but" {
+			filler.kind = aBut
+		}
+		out = append(out, filler)
 	}
 	for _, n := range negations {
 		if k := saidAt(tokens, at, n); k > 0 && at+k < len(tokens) {
@@ -343,6 +405,7 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.placesAt(tokens, at)...)
 	out = append(out, c.threadsAt(tokens, at)...) // before its number, which no thread has
 	out = append(out, c.boundsAt(tokens, at)...)
+	out = append(out, c.nearAt(tokens, at)...)
 	out = append(out, c.leftOutAt(tokens, at)...)
 	out = append(out, c.sinceAt(tokens, at)...)
 	out = append(out, c.besideAt(tokens, at)...)
@@ -351,6 +414,7 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.stretchAt(tokens, at)...)
 	out = append(out, c.questionAt(tokens, at)...)
 	out = append(out, c.absentAt(tokens, at)...)
+	out = append(out, c.askedAt(tokens, at)...)
 	if questionWords[word] && len(c.questionAt(tokens, 0)) > 0 {
 		out = append(out, part{kind: aFiller, score: 0.999, end: at + 1})
 	}
@@ -364,14 +428,20 @@ type group struct {
 }
 
 // compose makes one selection of parts: those joined by "or", and different
-// values of one column, are alternatives; everything else holds together.
+// values of one column, are alternatives; everything else holds together. A negation
+// goes for all values of a list: beside "not L1", "and L2" would say nothing more.
 func (c *Catalogue) compose(parts []part) (Suggestion, bool) {
 	var groups []group
-	not, or := false, false
+	not, or, but := false, false, false
+	var asked []string
 	for _, p := range parts {
 		switch p.kind {
+		case aFiller:
+			asked = append(asked, p.axes...)
 		case aNegation:
 			not = true
+		case aBut:
+			but = true
 		case anOr:
 			or = true
 		case aSet:
@@ -379,16 +449,24 @@ func (c *Catalogue) compose(parts []part) (Suggestion, bool) {
 				continue // said twice
 			}
 			last := len(groups) - 1
-			same := last >= 0 && !not && !groups[last].not && apart(&groups[last].parts[0], &p)
+			same := last >= 0 && !not && !but && apart(&groups[last].parts[0], &p)
 			if last >= 0 && !not && (or || same) {
 				groups[last].parts = append(groups[last].parts, p)
 			} else {
 				groups = append(groups, group{[]part{p}, not})
 			}
-			not, or = false, false
+			not, or, but = false, false, false
 		}
 	}
-	return suggestionOf(groups)
+	s, ok := suggestionOf(groups)
+	if s.Missing == "" {
+		for _, a := range asked {
+			if !slices.Contains(s.Axes, a) {
+				s.Axes = append(s.Axes, a)
+			}
+		}
+	}
+	return s, ok
 }
 
 // apart says that two parts are different values of one column.
@@ -420,7 +498,10 @@ func suggestionOf(groups []group) (Suggestion, bool) {
 			}
 		}
 		name := strings.Join(texts, " or ")
-		if g.not {
+		switch {
+		case g.not && len(texts) > 1:
+			name = "neither " + strings.Join(texts, " nor ")
+		case g.not:
 			name = "not " + name
 		}
 		names = append(names, name)
@@ -564,7 +645,7 @@ var superlatives = []superlative{
 	{"most expensive", query.BySum, false}, {"most costly", query.BySum, false}, {"most used", query.ByCount, false}, {"most sampled", query.ByCount, false},
 	{"least used", query.ByCount, true}, {"least sampled", query.ByCount, true}, {"least expensive", query.BySum, true}, {"least costly", query.BySum, true},
 	{"cheapest", query.BySum, true}, {"coldest", query.BySum, true},
-	{"hottest", query.BySum, false}, {"costliest", query.BySum, false}, {"worst", query.BySum, false}, {"top", query.BySum, false}, {"heaviest", query.BySum, false},
+	{"hottest", query.BySum, false}, {"hot", query.BySum, false}, {"costliest", query.BySum, false}, {"worst", query.BySum, false}, {"top", query.BySum, false}, {"heaviest", query.BySum, false},
 	{"slowest", query.ByMean, false}, {"fastest", query.ByMean, true}, {"busiest", query.ByCount, false}, {"idlest", query.ByCount, true},
 }
 
@@ -663,7 +744,11 @@ func (c *Catalogue) mostAt(tokens []token, at int) []part {
 			end++
 		}
 		for _, s := range superlatives {
-			if n := saidAt(tokens, end, s.words); n > 0 && end+n == len(tokens) {
+			n := saidAt(tokens, end, s.words)
+			if n > 0 && saidAt(tokens, end+n, "one")+saidAt(tokens, end+n, "ones") > 0 {
+				n++
+			}
+			if n > 0 && end+n == len(tokens) {
 				return c.mostOf(s, column, end+n)
 			}
 		}
@@ -683,13 +768,23 @@ func (c *Catalogue) mostAt(tokens []token, at int) []part {
 	return nil
 }
 
-// withMostAt reads "thread with the most samples", "line with the highest cost".
+// withMostAt reads "thread with the most samples", "line with the highest cost", "node
+// has the slowest accesses".
 func (c *Catalogue) withMostAt(tokens []token, column string, at int) []part {
-	if saidAt(tokens, at, "with") == 0 {
+	if saidAt(tokens, at, "with")+saidAt(tokens, at, "has")+saidAt(tokens, at, "have") == 0 {
 		return nil
 	}
 	if at++; saidAt(tokens, at, "the") > 0 {
 		at++
+	}
+	for _, s := range superlatives {
+		n := saidAt(tokens, at, s.words)
+		if n == 0 || at+n >= len(tokens) {
+			continue
+		}
+		if what := stem(tokens[at+n].word); what == "sample" || what == "access" {
+			return c.mostOf(s, column, at+n+1)
+		}
 	}
 	if at+1 >= len(tokens) || !slices.Contains([]string{"most", "highest", "largest", "longest"}, tokens[at].word) {
 		return nil

@@ -281,6 +281,65 @@ func (c *Catalogue) boundsAt(tokens []token, at int) []part {
 	return out
 }
 
+// nearWords say that a number is meant and what is close to it.
+var nearWords = []string{"near", "around", "about", "roughly", "approximately", "close to", "circa"}
+
+// What is near: so many numbers to either side of things that are numbered, and so much
+// of an amount.
+const nearNumbers, nearShare = 5, 0.1
+
+// nearAt reads "lines near 91", "around line 91", "latency about 200".
+func (c *Catalogue) nearAt(tokens []token, at int) []part {
+	column, end := c.axisAt(tokens, at)
+	words := 0
+	for _, w := range nearWords {
+		words = max(words, saidAt(tokens, end, w))
+	}
+	if words == 0 {
+		return nil
+	}
+	end += words
+	if column == "" {
+		column, end = c.axisAt(tokens, end)
+	}
+	if end >= len(tokens) || !tokens[end].isNumber() || tokens[end].list != nil {
+		return nil
+	}
+	number := tokens[end]
+	end = unitAt(tokens, end+1, &number)
+	if column == "" {
+		column = c.measuredIn(number.unit)
+	}
+	if column == "" {
+		return nil
+	}
+	spread := number.number * nearShare
+	if slices.Contains(naming, column) {
+		if column != samples.Line && column != samples.Iteration {
+			return nil // there is nothing between processors or threads
+		}
+		spread = nearNumbers
+	}
+	low, high := number, number
+	low.number, high.number = max(0, number.number-spread), number.number+spread
+	e := c.limits(column, &bound{lo: &low, hi: &high, count: 2, end: end})
+	if e == nil {
+		return nil
+	}
+	return []part{{score: 1, text: e.String(), expr: e, axes: []string{column}, end: end}}
+}
+
+// measuredIn is the column that a number with a unit is about where none is named.
+func (c *Catalogue) measuredIn(unit string) string {
+	switch {
+	case timeUnits[unit] > 0 && c.usable(samples.Time):
+		return samples.Time
+	case strings.HasPrefix(unit, "cycle"):
+		return c.latency
+	}
+	return ""
+}
+
 // ofLatency are words of limits that are about how long something took where
 // nothing else is said: "remote accesses over 250".
 var ofLatency = wordSet("over above > >= longer slower more exceeding under below < <= shorter faster less")
@@ -467,7 +526,7 @@ func (c *Catalogue) namesAt(tokens []token, at int) []part {
 	return out
 }
 
-// lineAt reads "blur.c:27": a line of a file.
+// lineAt reads "blur.c:27", a line of a file, and "blur.c:27-31".
 func (c *Catalogue) lineAt(tokens []token, at int) []part {
 	if at+1 >= len(tokens) || !tokens[at+1].isNumber() || tokens[at+1].unit != "" || tokens[at+1].list != nil || !c.usable(samples.Line) {
 		return nil
@@ -476,10 +535,17 @@ func (c *Catalogue) lineAt(tokens []token, at int) []part {
 	if len(files) != 1 {
 		return nil
 	}
-	line := query.Compare{Column: samples.Line, Op: query.Eq, Value: query.NumberValue(tokens[at+1].number)}
-	p := files[0]
-	p.text, p.axes, p.one = strings.TrimPrefix(p.text, "file ")+" line "+line.Value.String(), []string{samples.Line}, ""
-	p.expr = query.And{Terms: []query.Expr{p.expr, line}}
+	first, p := query.NumberValue(tokens[at+1].number), files[0]
+	p.axes, p.one = []string{samples.Line}, ""
+	name := strings.TrimPrefix(p.text, "file ")
+	if at+3 < len(tokens) && tokens[at+2].word == to && tokens[at+3].isNumber() {
+		last := query.NumberValue(tokens[at+3].number)
+		p.text, p.end = fmt.Sprintf("%s lines %s to %s", name, first, last), at+4
+		p.expr = query.And{Terms: []query.Expr{p.expr, query.Range{Column: samples.Line, Lo: first, Hi: last}}}
+		return []part{p}
+	}
+	p.text = name + " line " + first.String()
+	p.expr = query.And{Terms: []query.Expr{p.expr, query.Compare{Column: samples.Line, Op: query.Eq, Value: first}}}
 	return []part{p}
 }
 

@@ -206,6 +206,16 @@ func slowest(p float64) func(*facts) answerable {
 	}
 }
 
+// fastest are the samples up to the median of latency: the third below it is empty where
+// most accesses hit.
+func fastest(f *facts) answerable {
+	name := f.latency()
+	if name == "" {
+		return answerable{missing: noLatency}
+	}
+	return answerable{axis: name, lazy: compared(name, query.Le, 0.5)}
+}
+
 const noLevel = "the data does not say which level served an access (no column level)"
 
 const noLatency = "the data does not say how long an access took (no column latency)"
@@ -302,6 +312,7 @@ var phenomena = []phenomenon{
 	{"loops", []string{"hottest loop", "hot loops", "inner loop"}, "", cannotTell("samples name lines and functions, not loops; isobath record --refs keeps every reference, and isobath loops finds its loops")},
 	{"cold misses", []string{"compulsory misses", "capacity misses", "conflict misses"}, "", cannotTell("samples do not say why a line was not in a cache; isobath record --refs keeps every reference, and isobath reuse counts first uses")},
 	{"slowest 1 %", []string{"slow", "slowest", "slow accesses", "outliers", "expensive accesses", "long latency", "top percentile", "p99"}, "the slowest one in a hundred", slowest(0.99)},
+	{"fastest half", []string{"fast", "fast accesses", "quick", "quick accesses", "cheap", "cheap accesses", "short latency"}, "accesses that took no longer than the median", fastest},
 	{"slowest 5 %", []string{"p95"}, "the slowest five in a hundred", slowest(0.95)},
 	{"slowest 10 %", []string{"p90"}, "the slowest ten in a hundred", slowest(0.90)},
 }

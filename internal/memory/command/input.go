@@ -62,9 +62,23 @@ func parseInput(text string) input {
 		if in.verb != "" {
 			fields = fields[1:]
 		}
+		if in.verb == Show || in.verb == Hide {
+			fields = axisNamed(fields)
+		}
 	}
 	in.take(fields)
 	return in
+}
+
+// axisNamed leaves out of "the cpu axis" what says that it is one.
+func axisNamed(fields []string) []string {
+	if len(fields) > 1 && strings.EqualFold(fields[0], "the") {
+		fields = fields[1:]
+	}
+	if last := len(fields) - 1; last > 0 && slices.Contains([]string{"axis", "axes", "column", "columns"}, strings.ToLower(fields[last])) {
+		return fields[:last]
+	}
+	return fields
 }
 
 // take cuts the words after the verb.

@@ -9,6 +9,10 @@ func target(a Action, target string) is {
 	return func(s Suggestion) bool { return s.Action == a && s.Target == target }
 }
 
+func named(text string) is {
+	return func(s Suggestion) bool { return s.Text == text }
+}
+
 // inputs are what people may type: slips, other orders, abbreviations, other
 // words for the same thing, numbers.
 var inputs = []struct {
@@ -65,6 +69,8 @@ var inputs = []struct {
 	{"LLC misses", selects(`level in ("Local RAM", "Remote Cache", "Remote RAM")`)},
 	{"slow accesses", slowOf("latency")},
 	{"outliers", slowOf("latency")},
+	{"fast accesses", named("select fastest half")},
+	{"quick", named("select fastest half")},
 	{"all", selects("")},
 	{"thread", does(Show, "tid")},
 	{"processor", does(Hide, "cpu")},

@@ -47,6 +47,7 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 	out = append(out, c.left(text)...)
 	out = append(out, c.kept(text, &ctx)...)
 	out = append(out, c.comparing(text)...)
+	out = append(out, c.against(text)...)
 	out = append(out, c.viewOf(text, &ctx)...)
 	out = append(out, c.calling(text)...)
 	out = append(out, c.going(text, &ctx)...)
@@ -321,12 +322,26 @@ func (c *Catalogue) selected(in input, ctx *Context) []Suggestion {
 	return out
 }
 
+// onNoAxis says why an axis can be neither shown nor hidden.
+func onNoAxis(title string, shown bool) string {
+	if shown {
+		return title + " is on an axis already"
+	}
+	return title + " is on no axis"
+}
+
 // axesFor shows or hides; a set of samples stands for the axis it is on.
 func (c *Catalogue) axesFor(in input, ctx *Context) []Suggestion {
 	var out []Suggestion
 	add := func(m scored) {
 		e := &c.entries[m.entry]
-		if e.column == "" || ctx.shows(e.column) != (in.verb == Hide) {
+		if e.column == "" {
+			return
+		}
+		if shown := ctx.shows(e.column); shown != (in.verb == Hide) {
+			if e.isAxis() && m.score >= certain && len(in.blocks) > 0 {
+				out = append(out, Suggestion{Text: string(in.verb) + " " + c.title(e.column), Action: in.verb, Axes: []string{}, Score: m.score, Missing: onNoAxis(c.title(e.column), shown)})
+			}
 			return
 		}
 		out = append(out, c.axisSuggestion(in.verb, e.column, m.score))

@@ -14,11 +14,14 @@ var (
 	shortNot = regexp.MustCompile(`(?i)\b(?:(?:is|are|was|were|do|does|did|has|have|had|should|would|could|must)n'?t|won'?t|can'?t|cannot|never)\b`)
 	unlike   = strings.NewReplacer("’", "'", "!=", " != ", "<>", " != ", "≠", " != ")
 	hashed   = regexp.MustCompile(`(^|[\s(,])#(\d)`)
+	sub100   = regexp.MustCompile(`(?i)\bsub-(\d)`)
+	ish200   = regexp.MustCompile(`(?i)\b(\d[\d.,]*)-?ish\b`)
 )
 
 // spelledOut writes an input without what is short in it: isn't is a "not", cpu #3 is
-// cpu 3.
+// cpu 3, sub-100 is under 100.
 func spelledOut(text string) string {
+	text = ish200.ReplaceAllString(sub100.ReplaceAllString(text, "under $1"), "about $1")
 	text = shortNot.ReplaceAllString(unlike.Replace(text), "not")
 	return strings.TrimSpace(hashed.ReplaceAllString(text, "$1$2"))
 }
@@ -84,6 +87,9 @@ func (c *Catalogue) sinceAt(tokens []token, at int) []part {
 			continue
 		}
 		column, end := c.axisAt(tokens, at+n)
+		if p, ok := c.endsOf(tokens, column, end); ok && w.words == "between" {
+			return []part{p}
+		}
 		b, ok := boundAt(tokens, end)
 		if w.op == "" || w.op == query.Eq || w.words == "first" || column == "" || !ok || b.op != "" || b.hi != nil || b.count > 1 || len(b.list) > 1 {
 			return nil
@@ -96,4 +102,18 @@ func (c *Catalogue) sinceAt(tokens []token, at int) []part {
 		return []part{{score: 1, text: e.String(), expr: e, axes: []string{column}, end: b.end}}
 	}
 	return nil
+}
+
+// endsOf reads "2 and 5" behind "between iteration".
+func (c *Catalogue) endsOf(tokens []token, column string, at int) (part, bool) {
+	b, ok := boundAt(tokens, at)
+	if !ok || column == "" || b.op != "" || b.hi == nil || b.count != 2 {
+		return part{}, false
+	}
+	b.list = nil // two of a list are its ends
+	e := c.limits(column, &b)
+	if e == nil {
+		return part{}, false
+	}
+	return part{score: 1, text: e.String(), expr: e, axes: []string{column}, end: b.end}, true
 }

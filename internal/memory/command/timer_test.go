@@ -67,12 +67,12 @@ func TestSearchOfTimerSamples(t *testing.T) {
 		"blur.c:25":                     selects(`file = "/src/blur.c" & line = 25`),
 		"weights":                       selects("symbol = weights"),
 		"weight":                        does(Show, "weight"),
-		"samples in the second half":    selects("time >= 2.4975e+09"),
-		"first half of the run":         selects("time < 2.4975e+09"),
-		"first 10 %":                    selects("time <= 4.995e+08"),
-		"last second":                   selects("time >= 3.995e+09"),
-		"last 2 seconds":                selects("time >= 2.995e+09"),
-		"scratch in the last 2 seconds": selects("symbol = scratch & time >= 2.995e+09"),
+		"samples in the second half":    selects("time >= 2497500000"),
+		"first half of the run":         selects("time < 2497500000"),
+		"first 10 %":                    selects("time <= 499500000"),
+		"last second":                   selects("time >= 3995000000"),
+		"last 2 seconds":                selects("time >= 2995000000"),
+		"scratch in the last 2 seconds": selects("symbol = scratch & time >= 2995000000"),
 	} {
 		if p := position(s, t, text, want); p != 1 {
 			t.Errorf("%q: position %d in %q", text, p, texts(s, t, text))

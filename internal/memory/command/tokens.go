@@ -35,7 +35,7 @@ var (
 	apart000 = regexp.MustCompile(`\b\d{1,3}(?:(?:[\x{00a0}\x{2009}\x{202f}]\d{3})+|(?:\s0\d{2})+)\b`)
 	// then is what people also write for "than".
 	then       = regexp.MustCompile(`(?i)\b(more|less|\w{3,}er) then\b`)
-	nameNumber = regexp.MustCompile(`^(.*[^\d:]):(\d+)$`)
+	nameNumber = regexp.MustCompile(`^(.*[^\d:]):(\d+)(?:-(\d+))?$`)
 )
 
 // tokensOf cuts an input. Signs, commas between things, and what joins the ends
@@ -74,7 +74,12 @@ func fieldTokens(f string) []token {
 		}
 	}
 	if m := nameNumber.FindStringSubmatch(f); m != nil {
-		if n, ok := numberToken(m[2], "", ""); ok {
+		n, ok := numberToken(m[2], "", "")
+		last, ranged := numberToken(m[3], "", "")
+		switch {
+		case ok && ranged:
+			return []token{{word: m[1]}, n, {word: to}, last}
+		case ok:
 			return []token{{word: m[1]}, n}
 		}
 	}
@@ -215,7 +220,8 @@ func boundAt(tokens []token, at int) (bound, bool) {
 		b.op = query.Ge
 	}
 	for _, w := range afterWords {
-		if n := saidAt(tokens, at, w.words); n > 0 {
+		// "before 5 ms and after 2 ms" has another limit there
+		if n := saidAt(tokens, at, w.words); n > 0 && (at+n == len(tokens) || !tokens[at+n].isNumber()) {
 			b.op, b.end = w.op, at+n
 			return b, true
 		}
