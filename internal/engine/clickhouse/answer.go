@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/samples"
-	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -27,7 +27,7 @@ type layers struct {
 	meaning  marks
 
 	drag  *drag             // nil: every statement is asked
-	cells map[string]*block // what selectPairs found, by key of the pair
+	cells map[string]*block // what a bundle of pairs found, by key of the pair
 }
 
 func (e *Engine) layers(ctx context.Context, r *query.Request) (ls layers, err error) {
@@ -146,10 +146,10 @@ func (e *Engine) answer(ctx context.Context, r *query.Request, d *drag) (*query.
 			return nil, fmt.Errorf("pair of axes %d and %d: there are %d axes", p.Left, p.Right, len(r.Axes))
 		}
 	}
-	if err := e.selectPairs(ctx, r, &ls, binners); err != nil {
-		return nil, first(ctx, err)
+	questions, err := e.questions(r, a, &ls, binners)
+	if err != nil {
+		return nil, err
 	}
-	questions := e.questions(r, a, &ls, binners)
 	g := parallel.NewGroup(ctx)
 	next := make(chan func(context.Context) error, len(questions))
 	for _, q := range questions {
@@ -169,8 +169,19 @@ func (e *Engine) answer(ctx context.Context, r *query.Request, d *drag) (*query.
 	if err := g.Wait(); err != nil {
 		return nil, first(ctx, err)
 	}
+	if ls.countedByAxes(r) {
+		for l := range query.Layers {
+			for _, n := range a.Axes[0].Counts[l] {
+				a.Counts[l] += int(n)
+			}
+		}
+	}
 	return a, ctx.Err()
 }
+
+// countedByAxes reports whether the bins of an axis say how many rows there are, so that
+// nobody has to ask.
+func (ls *layers) countedByAxes(r *query.Request) bool { return len(r.Axes) > 0 && ls.hover == "0" }
 
 // first keeps a cancelled request a cancelled request.
 func first(ctx context.Context, err error) error {
@@ -182,20 +193,32 @@ func first(ctx context.Context, err error) error {
 
 // questions are the statements of a request. Each writes its own part of the
 // answer.
-func (e *Engine) questions(r *query.Request, a *query.Answer, ls *layers, binners []*query.Binner) []func(context.Context) error {
-	out := []func(context.Context) error{func(ctx context.Context) error { return e.counts(ctx, a, ls) }}
+func (e *Engine) questions(r *query.Request, a *query.Answer, ls *layers, binners []*query.Binner) ([]func(context.Context) error, error) {
+	var out []func(context.Context) error
+	if !ls.countedByAxes(r) {
+		out = append(out, func(ctx context.Context) error { return e.counts(ctx, a, ls) })
+	}
+	pairs := make([]*pairing, len(r.Pairs))
 	counted := make([]bool, len(r.Axes))
 	for i, p := range r.Pairs {
+		var err error
+		if pairs[i], err = e.pairing(binners[p.Left], binners[p.Right]); err != nil {
+			return nil, err
+		}
+		pairs[i].into = &a.Pairs[i]
 		// Histograms are margins of pairs.
-		margins := [2]int{-1, -1}
 		for side, axis := range [2]int{p.Left, p.Right} {
 			if !counted[axis] {
-				counted[axis], margins[side] = true, axis
+				counted[axis], pairs[i].margins[side] = true, &a.Axes[axis]
 			}
 		}
-		out = append(out, func(ctx context.Context) error {
-			return e.pair(ctx, a, i, ls, binners[p.Left], binners[p.Right], margins)
-		})
+	}
+	together, alone := e.bundles(pairs, ls)
+	for _, b := range together {
+		out = append(out, func(ctx context.Context) error { return e.bundle(ctx, b, ls) })
+	}
+	for _, p := range alone {
+		out = append(out, func(ctx context.Context) error { return e.pair(ctx, p, ls) })
 	}
 	for i := range r.Axes {
 		if !counted[i] {
@@ -226,7 +249,7 @@ func (e *Engine) questions(r *query.Request, a *query.Answer, ls *layers, binner
 			return err
 		})
 	}
-	return out
+	return out, nil
 }
 
 // table asks for columns of a statement over the rows of the filter.
@@ -240,10 +263,7 @@ func (e *Engine) table(ctx context.Context, ls *layers, columns []string, rest s
 // statement asks for columns, whose SQL is given, over the rows of a filter.
 func (e *Engine) statement(ctx context.Context, filter string, columns []string, selected, rest string) (*block, error) {
 	sql := "SELECT " + selected + " FROM " + e.from()
-	if filter != "1" {
-		sql += " WHERE " + filter
-	}
-	b, err := e.ask(ctx, sql+rest)
+	b, err := e.ask(ctx, sql+where(filter)+rest)
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +271,22 @@ func (e *Engine) statement(ctx context.Context, filter string, columns []string,
 		return nil, fmt.Errorf("asked for %d columns and got %d", len(columns), len(b.columns))
 	}
 	return b, nil
+}
+
+// rowColumn finds the columns of rows in a condition.
+var rowColumn = regexp.MustCompile(`\b(?:[bcp][0-9]+|place|r)\b`)
+
+// where is SQL that leaves the rows of a condition. The others' columns are not even
+// cut to size with PREWHERE, which 18.16 does not think of by itself where a condition
+// reads a large column: a selected pair takes half the time.
+func where(condition string) string {
+	switch {
+	case condition == "1":
+		return ""
+	case !rowColumn.MatchString(condition): // all rows or none
+		return " WHERE " + condition
+	}
+	return " PREWHERE " + condition
 }
 
 func (e *Engine) counts(ctx context.Context, a *query.Answer, ls *layers) error {
@@ -322,78 +358,6 @@ func (e *Engine) histogram(ctx context.Context, h *query.Histogram, ls *layers, 
 	return nil
 }
 
-const byCell = " GROUP BY cell"
-
-// cellSQL is SQL for the cell of two axes: one number is grouped faster than two.
-func (e *Engine) cellSQL(left, right *query.Binner) (string, error) {
-	l, err := e.binSQL(left)
-	if err != nil {
-		return "", err
-	}
-	r, err := e.binSQL(right)
-	if err != nil {
-		return "", err
-	}
-	width := right.Binning.Cells()
-	cell := fmt.Sprintf("toUInt32(%s) * %d + (%s)", l, width, r)
-	if left.Binning.Cells()*width <= 1<<16 {
-		cell = "toUInt16(" + cell + ")"
-	}
-	return cell, nil
-}
-
-// pair counts the cells of two axes, and from them the histograms of axes that
-// no other pair counts.
-func (e *Engine) pair(ctx context.Context, a *query.Answer, i int, ls *layers, left, right *query.Binner, margins [2]int) error {
-	key, err := e.cellSQL(left, right)
-	if err != nil {
-		return err
-	}
-	width := right.Binning.Cells()
-	n := ls.aggregate(counting, "1")
-	got, err := e.table(ctx, ls, append([]string{key + " AS cell"}, n.columns...), byCell)
-	if err != nil {
-		return err
-	}
-	var cells []uint64
-	if got.rows > 0 {
-		cells = got.columns[0].numbersOf()
-	}
-	order := make([]int, got.rows)
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortFunc(order, func(x, y int) int { return int(int64(cells[x]) - int64(cells[y])) })
-	for side, axis := range margins {
-		if axis >= 0 {
-			for layer := range query.Layers {
-				a.Axes[axis].Counts[layer] = make([]uint32, [2]*query.Binner{left, right}[side].Binning.Cells())
-			}
-		}
-	}
-	d := &a.Pairs[i]
-	for _, row := range order {
-		if n.count(got, 1, query.All, row) == 0 {
-			continue // a cell that is the same for all rows is there without any
-		}
-		x, y := int(cells[row])/max(width, 1), int(cells[row])%max(width, 1)
-		if x >= left.Binning.Cells() {
-			return fmt.Errorf("axis %s: a row in bin %d of %d", left.Binning.Column, x, left.Binning.Cells())
-		}
-		d.Left, d.Right = append(d.Left, uint16(x)), append(d.Right, uint16(y))
-		for layer := range query.Layers {
-			count := uint32(n.count(got, 1, query.Layer(layer), row))
-			d.Counts[layer] = append(d.Counts[layer], count)
-			for side, axis := range margins {
-				if axis >= 0 {
-					a.Axes[axis].Counts[layer][[2]int{x, y}[side]] += count
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // sums is how the values of a column are summed: exactly, in whole numbers of 64
 // bits, where their bounds allow it; in halves of 32 bits where only those fit;
 // and as floats otherwise.
@@ -408,17 +372,21 @@ const half = 4294967295
 
 func (e *Engine) sums(f *columnForm, ls *layers, from int) (*sums, []string) {
 	s := &sums{form: f, from: from}
+	also := f.present()
+	if f.zeroed { // and 0 adds nothing
+		also = "1"
+	}
 	add := func(value string) aggregate {
 		return ls.aggregate(func(condition string) string {
 			if condition == "1" {
 				return "sum(" + value + ")"
 			}
 			return "sumIf(" + value + ", " + condition + ")"
-		}, f.present())
+		}, also)
 	}
 	s.valued = ls.aggregate(counting, f.present())
 	largest, rows := e.described[f.number].Division.Largest(), float64(e.document.Rows)
-	v := f.value()
+	v := f.column()
 	square := func(v string) string { return v + " * " + v }
 	switch {
 	case f.Type == "float64":
@@ -502,7 +470,6 @@ func wideSum(high *aggregate, b *block, from int, low *aggregate, lowFrom int, l
 const mostGroups = 2_000_000
 
 func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.Groups, error) {
-	var columns, by []string
 	forms := make([]*columnForm, len(g.By))
 	for i, name := range g.By {
 		f, err := e.form(name)
@@ -510,13 +477,9 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.G
 			return query.Groups{}, err
 		}
 		forms[i] = f
-		key, has := fmt.Sprintf("k%d", i), fmt.Sprintf("h%d", i)
-		columns = append(columns, valueOrZero(f)+" AS "+key, "toUInt8("+f.present()+") AS "+has)
-		by = append(by, key)
-		if f.Holes { // otherwise it is the same for all rows, and two keys are grouped slower than one
-			by = append(by, has)
-		}
 	}
+	keyed := e.groupKeys(forms)
+	columns := slices.Clone(keyed.columns)
 	counts := ls.aggregate(counting, "1")
 	countsAt := len(columns)
 	columns = append(columns, counts.columns...)
@@ -537,12 +500,12 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.G
 		if err != nil {
 			return query.Groups{}, err
 		}
-		distinct = ls.aggregate(func(condition string) string { return "uniqExactIf(" + f.value() + ", " + condition + ")" }, f.present())
+		distinct = ls.aggregate(func(condition string) string { return "uniqExactIf(" + f.column() + ", " + condition + ")" }, f.present())
 		columns = append(columns, distinct.columns...)
 	}
 	rest := ""
-	if len(by) > 0 {
-		rest = " GROUP BY " + strings.Join(by, ", ")
+	if len(keyed.by) > 0 {
+		rest = " GROUP BY " + strings.Join(keyed.by, ", ")
 	}
 	b, err := e.table(ctx, ls, columns, rest+" LIMIT "+strconv.Itoa(mostGroups+1))
 	if err != nil {
@@ -551,14 +514,12 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.G
 	if b.rows > mostGroups {
 		return query.Groups{}, query.Refuse("there are more than %d groups by %s; filter to fewer rows first", mostGroups, strings.Join(g.By, ", "))
 	}
-	if len(by) == 0 && b.rows == 1 && counts.count(b, countsAt, query.All, 0) == 0 {
+	if len(keyed.by) == 0 && b.rows == 1 && counts.count(b, countsAt, query.All, 0) == 0 {
 		b.rows = 0
 	}
-	keys := make([]*table.Column, len(forms))
-	for i, f := range forms {
-		if keys[i], err = e.keyColumn(f, b, 2*i); err != nil {
-			return query.Groups{}, err
-		}
+	keys, err := e.keysOf(keyed, b)
+	if err != nil {
+		return query.Groups{}, err
 	}
 	ranking := query.NewRanking(g, keys)
 	for row := range b.rows {
@@ -578,25 +539,6 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls *layers) (query.G
 	return ranking.Groups(), nil
 }
 
-// keyColumn makes a column of the keys of groups, whose rows are the groups.
-func (e *Engine) keyColumn(f *columnForm, b *block, at int) (*table.Column, error) {
-	about := *e.data.Table.Column(f.Name)
-	about.Summary = nil
-	if b.rows == 0 {
-		return &about, nil
-	}
-	about.Data = b.columns[at].data
-	has := texts[uint8](b, at+1)
-	about.Valid = table.NewBits(b.rows)
-	for i, h := range has {
-		if h != 0 {
-			about.Valid.Set(i)
-		}
-	}
-	_, err := table.New("groups", []*table.Column{&about})
-	return &about, err
-}
-
 // stats asks for moments first: ranks follow from the number of values.
 func (e *Engine) stats(ctx context.Context, q query.Stat, ls *layers) (query.Stats, error) {
 	var out query.Stats
@@ -607,7 +549,7 @@ func (e *Engine) stats(ctx context.Context, q query.Stat, ls *layers) (query.Sta
 	s, columns := e.sums(f, ls, 0)
 	end := func(name string) aggregate {
 		return ls.aggregate(func(condition string) string {
-			return "toFloat64(" + name + "If(" + f.value() + ", " + condition + "))"
+			return "toFloat64(" + name + "If(" + f.column() + ", " + condition + "))"
 		}, f.present())
 	}
 	least, most := end("min"), end("max")
@@ -661,7 +603,7 @@ func (e *Engine) quantiles(ctx context.Context, f *columnForm, q query.Stat, ls 
 		at[l] = len(columns)
 		known[condition] = at[l]
 		list := fmt.Sprintf("q%d", l)
-		all := "quantilesExactIf(" + strings.Join(levels, ", ") + ")(" + f.value() + ", " + condition + ") AS " + list
+		all := "quantilesExactIf(" + strings.Join(levels, ", ") + ")(" + f.column() + ", " + condition + ") AS " + list
 		for i := range levels {
 			if i == 0 {
 				columns = append(columns, "toFloat64(arrayElement("+all+", 1))")
@@ -693,7 +635,7 @@ func (e *Engine) places(ctx context.Context, ls *layers) (*query.Places, error) 
 	}
 	n := e.data.Placing.Count
 	counts := ls.aggregate(counting, "1")
-	columns := append([]string{"place"}, counts.columns...)
+	columns := append([]string{placeColumn}, counts.columns...)
 	var s *sums
 	if c := samples.UsableLatency(e.data.Table); c != nil {
 		f, err := e.numberForm(c.Name)
@@ -704,18 +646,22 @@ func (e *Engine) places(ctx context.Context, ls *layers) (*query.Places, error) 
 		s, more = e.sums(f, ls, len(columns))
 		columns = append(columns, more...)
 	}
-	b, err := e.table(ctx, ls, columns, " GROUP BY place")
+	b, err := e.table(ctx, ls, columns, " GROUP BY "+placeColumn)
 	if err != nil {
 		return nil, err
 	}
 	p := &query.Places{}
+	var codes []uint64
+	if b.rows > 0 {
+		codes = b.columns[0].numbersOf()
+	}
 	for l := range query.Layers {
 		p.Counts[l] = make([]uint64, n)
 		if s != nil {
 			p.Sums[l], p.Squares[l], p.Valued[l] = make([]float64, n), make([]float64, n), make([]uint64, n)
 		}
 		for row := range b.rows {
-			place := int(texts[uint32](b, 0)[row])
+			place := int(codes[row])
 			if place >= n {
 				return nil, fmt.Errorf("a row has place %d of %d", place, n)
 			}

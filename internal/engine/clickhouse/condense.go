@@ -101,10 +101,10 @@ func (c *condensing) build(ctx context.Context, q *query.Condensing) (*condensed
 			return nil, nil, query.ErrNotPlaced
 		}
 		if q.Slots == nil {
-			at.place = c.key("place")
+			at.place = c.key(placeCode)
 		} else {
-			c.key(slotSQL("place", q.Slots))
-			at.place = c.tell("min(place)")
+			c.key(slotSQL(placeColumn, q.Slots))
+			at.place = c.tell("min(" + placeCode + ")")
 		}
 	}
 	if err := c.divide(ctx, q, at); err != nil {

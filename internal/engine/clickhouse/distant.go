@@ -107,7 +107,7 @@ func (e *Engine) codes(by query.Codes) (code, has string, err error) {
 	case by.Places && e.data.Placing == nil:
 		return "", "", query.ErrNotPlaced
 	case by.Places:
-		return "place", "1", nil
+		return placeCode, "1", nil
 	case by.Column == "":
 		return "toUInt32(0)", "1", nil
 	}
@@ -283,7 +283,7 @@ func (e *Engine) stretches(f *columnForm, n int) []stretch {
 func (e *Engine) onePiece(ctx context.Context, forms []*columnForm, places bool, rest string, piece func(query.Piece) error) error {
 	var more []string
 	if places {
-		more = []string{"place"}
+		more = []string{placeCode}
 	}
 	b, err := e.values(ctx, forms, rest, more...)
 	if err != nil || b.rows == 0 {

@@ -266,7 +266,7 @@ func TestRefusals(t *testing.T) {
 	if err := s.put(t.Context(), entry{run: "newer", attempt: "a", state: committed, document: newer}); err != nil {
 		t.Fatal(err)
 	}
-	said("a newer schema", open(plain+"/newer"), "run newer was stored with schema 99, and this program knows 1; use a newer isobath")
+	said("a newer schema", open(plain+"/newer"), "run newer was stored with schema 99, and this program knows 2; use a newer isobath")
 }
 
 // TestLeftWhileOpen: a run that is replaced or removed while it is open says so, and by
@@ -300,7 +300,7 @@ func TestLeftWhileOpen(t *testing.T) {
 	if err := s.put(t.Context(), newer); err != nil {
 		t.Fatal(err)
 	}
-	said("a newer schema", "by a newer isobath: it has schema 99, and this program knows 1")
+	said("a newer schema", "by a newer isobath: it has schema 99, and this program knows 2")
 	rename("elsewhere", rows)
 	if diff := enginetest.Diff(d, question, before, answered(t, e)); diff != "" {
 		t.Errorf("after its return: %s", diff)

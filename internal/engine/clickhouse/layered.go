@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // Marks stand for the conditions of layers in the text of statements: what a
@@ -69,7 +66,7 @@ func divideColumns(columns []string, rest string) *columnDivision {
 	for i, c := range columns {
 		marked := strings.Contains(c, markPrefix)
 		switch {
-		case !marked && (c == "place" || strings.Contains(c, " AS ")):
+		case !marked && (c == placeColumn || strings.Contains(c, " AS ")):
 			d.keys = append(d.keys, i)
 		case !strings.HasPrefix(c, "count") && !strings.HasPrefix(c, "sum"):
 			return nil
@@ -158,80 +155,34 @@ func (e *Engine) besideWhole(ctx context.Context, ls *layers, whole *block, d *c
 
 // ofLayers asks for keys and columns that depend on layers, over their rows alone.
 func (e *Engine) ofLayers(ctx context.Context, ls *layers, keys, parts []string, rest string) (*block, error) {
-	means, asked := ls.meaning, slices.Concat(keys, parts)
+	means := ls.meaning
 	filter := means.where(parts)
 	if filter == "("+means.selected+")" {
 		means.selected = "1" // for every row that is left
+		parts = slices.Clone(parts)
+		for i := range parts {
+			parts[i] = ofEveryRow(parts[i])
+		}
 	}
+	asked := slices.Concat(keys, parts)
 	if ls.filter != "1" {
 		filter = "(" + ls.filter + ") AND " + filter
 	}
 	return e.statement(ctx, filter, asked, means.in(strings.Join(asked, ", ")), rest)
 }
 
-// selectPairs counts the cells of all pairs in one statement, if what they are without
-// a selection is known. To find the rows of a selection costs more than to
-// count them by numbers of one or two bytes: asked pair by pair, a selected screen
-// took longer than one of everything.
-func (e *Engine) selectPairs(ctx context.Context, r *query.Request, ls *layers, binners []*query.Binner) error {
-	n := ls.aggregate(counting, "1")
-	d := divideColumns(n.columns, "")
-	if ls.drag != nil || len(r.Pairs) < 2 || len(d.parts) == 0 {
-		return nil
+// ofEveryRow is a column where every row is selected. An If for each row takes about as
+// long as to count it.
+func ofEveryRow(column string) string {
+	column = strings.ReplaceAll(column, " AND "+selectedMark+")", ")")
+	if column == counting(selectedMark) {
+		return counting("1")
 	}
-	keys := make([]string, len(r.Pairs))
-	cells := make([]string, len(r.Pairs))
-	for i, p := range r.Pairs {
-		cell, err := e.cellSQL(binners[p.Left], binners[p.Right])
-		if err != nil {
-			return err
-		}
-		keys[i] = cell + " AS cell"
-		if e.wholes.find(wholeKey(ls, slices.Concat(keys[i:i+1], pick(n.columns, d.whole)), byCell)) == nil {
-			return nil
-		}
-		cells[i] = fmt.Sprintf("toUInt64(%s) + %d", cell, uint64(i)<<pairShift)
+	value, selected := strings.CutSuffix(column, ", "+selectedMark+")")
+	if value, sum := strings.CutPrefix(value, "sumIf("); selected && sum {
+		return "sum(" + value + ")"
 	}
-	found, err := e.ofLayers(ctx, ls, []string{"arrayJoin([" + strings.Join(cells, ", ") + "]) AS cell"}, pick(n.columns, d.parts), byCell)
-	if err != nil {
-		return err
-	}
-	ls.cells = map[string]*block{}
-	for i, key := range keys {
-		b, err := found.ofPair(uint64(i), len(d.parts))
-		if err != nil {
-			return err
-		}
-		ls.cells[key] = b
-	}
-	return nil
-}
-
-// pairShift makes room for the cell of a pair below its number: axes have fewer than
-// 2¹⁶ bins.
-const pairShift = 32
-
-// ofPair is the rows of one pair: its cells, and their counts.
-func (b *block) ofPair(pair uint64, counts int) (*block, error) {
-	if b.rows == 0 {
-		return &block{columns: slices.Repeat([]column{{data: []uint64{}}}, 1+counts)}, nil
-	}
-	var cells []uint64
-	var rows []int
-	for row, cell := range b.columns[0].numbersOf() {
-		if cell>>pairShift == pair {
-			cells, rows = append(cells, cell&(1<<pairShift-1)), append(rows, row)
-		}
-	}
-	out := &block{rows: len(rows), columns: []column{{data: cells}}}
-	for _, c := range b.columns[1:] {
-		d, ok := c.data.([]uint64)
-		if !ok {
-			return nil, fmt.Errorf("a count is %T", c.data)
-		}
-		out.columns = append(out.columns, column{data: pick(d, rows)})
-	}
-	return out, nil
+	return column
 }
 
 // spreadOver puts values into their rows, and zeros into the others.
@@ -247,15 +198,6 @@ func spreadOver[T any](values []T, rowOf []int, rows int) []T {
 // the same keys; nil where keys are no whole numbers. Keys are the first columns of
 // all, and in found those that begin at from.
 func rowsByKey(all, found *block, from, keys int) ([]int, error) {
-	at := make(map[string]int, all.rows)
-	var buf []byte
-	text := func(columns [][]uint64, row int) []byte {
-		buf = buf[:0]
-		for _, c := range columns {
-			buf = binary.AppendUvarint(buf, c[row])
-		}
-		return buf
-	}
 	numbers := func(b *block, from int) [][]uint64 {
 		out := make([][]uint64, keys)
 		for i := range out {
@@ -267,22 +209,67 @@ func rowsByKey(all, found *block, from, keys int) ([]int, error) {
 	if slices.ContainsFunc(own, func(c []uint64) bool { return c == nil }) {
 		return nil, nil
 	}
-	for row := range all.rows {
-		at[string(text(own, row))] = row
-	}
 	out := make([]int, found.rows)
 	if found.rows == 0 {
 		return out, nil
 	}
 	others := numbers(found, from)
+	if keys == 1 {
+		return out, rowsOf(own[0], others[0], out)
+	}
+	at := make(map[string]int, all.rows)
+	var buf []byte
+	text := func(columns [][]uint64, row int) []byte {
+		buf = buf[:0]
+		for _, c := range columns {
+			buf = binary.AppendUvarint(buf, c[row])
+		}
+		return buf
+	}
+	for row := range all.rows {
+		at[string(text(own, row))] = row
+	}
 	for row := range out {
 		k, known := at[string(text(others, row))]
 		if !known {
-			return nil, errors.New("a part has a group that the whole does not have")
+			return nil, errNoSuchGroup
 		}
 		out[row] = k
 	}
 	return out, nil
+}
+
+var errNoSuchGroup = errors.New("a part has a group that the whole does not have")
+
+// rowsOf is rowsByKey for one key: small ones are looked up in a table.
+func rowsOf(all, found []uint64, out []int) error {
+	if len(all) == 0 {
+		return errNoSuchGroup
+	}
+	if most := max(slices.Max(all), slices.Max(found)); most < 16*smallKeys {
+		at := make([]int, most+1) // and one more; 0 for none
+		for row, key := range all {
+			at[key] = row + 1
+		}
+		for row, key := range found {
+			if out[row] = at[key] - 1; out[row] < 0 {
+				return errNoSuchGroup
+			}
+		}
+		return nil
+	}
+	at := make(map[uint64]int, len(all))
+	for row, key := range all {
+		at[key] = row
+	}
+	for row, key := range found {
+		k, known := at[key]
+		if !known {
+			return errNoSuchGroup
+		}
+		out[row] = k
+	}
+	return nil
 }
 
 // wholes keeps answers that no selection changes. A stored run does not change either:

@@ -14,7 +14,10 @@ import (
 
 // schemaVersion is the version of what this program writes; docs/formats.md has the
 // history. A newer one is refused.
-const schemaVersion = 1
+const schemaVersion = 2
+
+// zeroSchema is the first whose rows are surely 0 where they have no value.
+const zeroSchema = 2
 
 // document is what a run says about itself in the list of runs.
 type document struct {
@@ -33,6 +36,9 @@ type document struct {
 	Places []hw.Place `json:"places,omitempty"`
 	Placed bool       `json:"placed"`
 	Others []string   `json:"others,omitempty"` // tables beside the one of rows
+	// Stored is the type of columns of the table of rows that are narrower there than
+	// their values can be. What a run is does not depend on it.
+	Stored map[string]string `json:"stored,omitempty"`
 }
 
 // columnForm is how a column is kept: as c0, c1, …; with p0, p1, … that say which
@@ -50,6 +56,8 @@ type columnForm struct {
 	Holes      bool   `json:"holes,omitempty"`
 
 	number int
+	stored string // type on the server, if it is a narrower one
+	zeroed bool   // whole numbers are 0 in rows without a value
 }
 
 // described is the piece of a column that says what its values are like.
@@ -103,8 +111,18 @@ func hasHoles(c *table.Column) bool {
 	return false
 }
 
-func (f *columnForm) value() string { return "c" + strconv.Itoa(f.number) }
-func (f *columnForm) bins() string  { return "b" + strconv.Itoa(f.number) }
+// column is SQL for the value as it is stored, which may be in a narrower type.
+func (f *columnForm) column() string { return "c" + strconv.Itoa(f.number) }
+
+// value is SQL for the value in the type of the column.
+func (f *columnForm) value() string {
+	if f.stored != "" {
+		return "to" + f.sqlType() + "(" + f.column() + ")"
+	}
+	return f.column()
+}
+
+func (f *columnForm) bins() string { return "b" + strconv.Itoa(f.number) }
 
 // present is SQL that says whether a row has a value.
 func (f *columnForm) present() string {
@@ -114,7 +132,60 @@ func (f *columnForm) present() string {
 	return "1"
 }
 
-// sqlType is the type of the values on the server.
+// narrowest is the type that has room for all values; nothing if that is the type of the
+// column. Fewer bytes are stored, and a question reads fewer.
+func (f *columnForm) narrowest(d *described) string {
+	var most float64
+	switch f.Type {
+	case "category":
+		most = float64(len(d.Names) - 1)
+	case "int32", "int64":
+		lo, hi, any := d.Division.Finite()
+		if any && lo < 0 {
+			return ""
+		}
+		if any {
+			most = hi
+		}
+	default:
+		return ""
+	}
+	if t := unsigned(most); t != "UInt64" && (t != "UInt32" || f.Type == "int64") {
+		return t
+	}
+	return ""
+}
+
+// unsigned is the type of numbers up to one.
+func unsigned(most float64) string {
+	switch {
+	case most <= math.MaxUint8:
+		return "UInt8"
+	case most <= math.MaxUint16:
+		return "UInt16"
+	case most <= math.MaxUint32:
+		return "UInt32"
+	}
+	return "UInt64"
+}
+
+// placeColumn says where a row was, by the number of the place among those of the run.
+const placeColumn = "place"
+
+// placeCode is SQL for it in the type of codes.
+const placeCode = "toUInt32(" + placeColumn + ")"
+
+// know fills in what the document says about its columns elsewhere.
+func (d *document) know() {
+	for i := range d.Columns {
+		f := &d.Columns[i]
+		f.number = i
+		f.stored = d.Stored[f.column()]
+		f.zeroed = d.Schema >= zeroSchema && f.Type != "float64"
+	}
+}
+
+// sqlType is the type of the values in questions.
 func (f *columnForm) sqlType() string {
 	switch f.Type {
 	case "int32":
@@ -218,8 +289,13 @@ func (d *document) check() error {
 	if d.Schema < 1 || !word.MatchString(d.Attempt) || d.Rows < 0 || d.Shards < 1 || d.Cluster != "" && !word.MatchString(d.Cluster) {
 		return fmt.Errorf("run %s: its entry in the list of runs is damaged", d.Run)
 	}
+	for column, t := range d.Stored {
+		if t != "UInt8" && t != "UInt16" && t != "UInt32" || !rowColumn.MatchString(column) {
+			return fmt.Errorf("run %s: column %s of its rows has the type %q", d.Run, column, t)
+		}
+	}
+	d.know()
 	for i := range d.Columns {
-		d.Columns[i].number = i
 		if _, err := emptyData(d.Columns[i].Type); err != nil {
 			return fmt.Errorf("run %s: column %s: %w", d.Run, d.Columns[i].Name, err)
 		}

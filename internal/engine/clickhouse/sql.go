@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,39 @@ func (e *Engine) condition(ctx context.Context, x query.Expr) (string, error) {
 		return f.present() + " = 0", nil
 	}
 	test, err := e.test(f, x)
-	if err != nil || !f.Holes {
+	if err != nil || !f.Holes || f.zeroed && !e.acceptsZero(f, x) {
 		return test, err
 	}
 	return "(" + f.present() + " AND " + test + ")", nil
+}
+
+// acceptsZero reports whether 0, or the first name, may meet an expression over one
+// column. Rows without a value hold it: if it does not, nobody has to ask them whether
+// they have one.
+func (e *Engine) acceptsZero(f *columnForm, x query.Expr) bool {
+	if dict := e.data.Table.Column(f.Name).Dict; f.Type == "category" && len(dict) > 0 {
+		return query.AcceptsName(x, dict[0])
+	}
+	switch x := x.(type) {
+	case query.Compare:
+		switch v := x.Value.Number; x.Op {
+		case query.Eq:
+			return v == 0
+		case query.Lt:
+			return v > 0
+		case query.Le:
+			return v >= 0
+		case query.Gt:
+			return v < 0
+		case query.Ge:
+			return v <= 0
+		}
+	case query.Range:
+		return x.Lo.Number <= 0 && x.Hi.Number >= 0
+	case query.In:
+		return slices.ContainsFunc(x.Values, func(v query.Value) bool { return v.Number == 0 })
+	}
+	return true
 }
 
 func (e *Engine) joined(ctx context.Context, terms []query.Expr, with string) (string, error) {
@@ -87,7 +117,7 @@ func (e *Engine) touching(resource string) (string, error) {
 	if err != nil {
 		return "", query.Refuse("%v", err)
 	}
-	return oneOf("place", touched), nil
+	return oneOf(placeColumn, touched), nil
 }
 
 // oneOf tests whether a code is one of those that are marked.
@@ -143,7 +173,7 @@ func (e *Engine) test(f *columnForm, x query.Expr) (string, error) {
 		for i, name := range dict {
 			accepted[i] = query.AcceptsName(x, name)
 		}
-		return oneOf(f.value(), accepted), nil
+		return oneOf(f.column(), accepted), nil
 	}
 	switch x := x.(type) {
 	case query.Compare:
@@ -167,13 +197,13 @@ func (e *Engine) test(f *columnForm, x query.Expr) (string, error) {
 // numbers, everything else as floats.
 func compared(f *columnForm, op query.Op, v query.Value) string {
 	if f.Type == "address" && v.Number == float64(v.Uint) {
-		return f.value() + " " + string(op) + " toUInt64(" + strconv.FormatUint(v.Uint, 10) + ")"
+		return f.column() + " " + string(op) + " toUInt64(" + strconv.FormatUint(v.Uint, 10) + ")"
 	}
 	// Numbers of 32 bits are exact as floats: they need not become any to be compared.
 	if f.Type == "int32" && v.Number == math.Trunc(v.Number) && math.Abs(v.Number) <= math.MaxInt32 {
-		return f.value() + " " + string(op) + " toInt32(" + strconv.Itoa(int(v.Number)) + ")"
+		return f.column() + " " + string(op) + " toInt32(" + strconv.Itoa(int(v.Number)) + ")"
 	}
-	return "toFloat64(" + f.value() + ") " + string(op) + " " + float(v.Number)
+	return "toFloat64(" + f.column() + ") " + string(op) + " " + float(v.Number)
 }
 
 // float writes a number so that the server reads the same one.
@@ -197,9 +227,9 @@ func (f *columnForm) text() (string, error) {
 	case "float64":
 		return "", query.Refuse("%s holds fractions, whose text ClickHouse writes differently; use a range, or fetch the run and ask there", f.Name)
 	case "address":
-		return "concat('0x', replaceRegexpOne(lower(hex(" + f.value() + ")), '^0+(.)', '\\\\1'))", nil
+		return "concat('0x', replaceRegexpOne(lower(hex(" + f.column() + ")), '^0+(.)', '\\\\1'))", nil
 	}
-	return "toString(" + f.value() + ")", nil
+	return "toString(" + f.column() + ")", nil
 }
 
 // binnerOf divides an axis as every engine does.
@@ -226,7 +256,7 @@ func (e *Engine) binnerOf(ctx context.Context, a query.Axis) (*query.Binner, err
 
 // outside counts the values beyond a range.
 func (e *Engine) outside(ctx context.Context, f *columnForm, lo, hi float64) (below, above int, err error) {
-	v := "toFloat64(" + f.value() + ")"
+	v := "toFloat64(" + f.column() + ")"
 	b, err := e.ask(ctx, fmt.Sprintf("SELECT countIf(%s AND %s < %s), countIf(%s AND %s > %s) FROM %s",
 		f.present(), v, float(lo), f.present(), v, float(hi), e.from()))
 	if err != nil {
@@ -287,7 +317,7 @@ func nameBin(f *columnForm, names []uint16) string {
 	for i, n := range names {
 		list[i] = strconv.Itoa(int(n))
 	}
-	return "arrayElement([" + strings.Join(list, ", ") + "], " + f.value() + " + 1)"
+	return "arrayElement([" + strings.Join(list, ", ") + "], " + f.column() + " + 1)"
 }
 
 // edgeBin counts the inner edges that are not above the value.
@@ -300,7 +330,7 @@ func edgeBin(f *columnForm, edges []float64) string {
 	for i, edge := range inner {
 		literals[i] = float(edge)
 	}
-	return reachedSQL("toFloat64("+f.value()+")", literals, "nan")
+	return reachedSQL("toFloat64("+f.column()+")", literals, "nan")
 }
 
 // reachedSQL is SQL for how many edges, which rise, are not above a value; nothing reaches

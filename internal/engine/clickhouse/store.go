@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -211,6 +212,30 @@ type writer struct {
 
 // measure looks at every column, and divides it as an axis usually is.
 func (w *writer) measure(ctx context.Context) error {
+	if err := w.measureColumns(ctx); err != nil || w.document.Schema < zeroSchema {
+		return err
+	}
+	w.document.Stored = map[string]string{}
+	for i := range w.document.Columns {
+		f := &w.document.Columns[i]
+		if t := f.narrowest(&w.described[i]); t != "" {
+			w.document.Stored[f.column()] = t
+		}
+	}
+	var most uint32
+	if w.contents.Places != nil {
+		for _, code := range w.contents.Places.Code {
+			most = max(most, code)
+		}
+	}
+	if t := unsigned(float64(most)); t != "UInt32" {
+		w.document.Stored[placeColumn] = t
+	}
+	w.document.know()
+	return nil
+}
+
+func (w *writer) measureColumns(ctx context.Context) error {
 	columns := w.contents.Table.Columns()
 	w.divided, w.coded = make([]*query.Binner, len(columns)), make([]kernel.BinCodes, len(columns))
 	w.described, w.samples = make([]described, len(columns)), make([][]float64, len(columns))
@@ -229,10 +254,10 @@ func (w *writer) measure(ctx context.Context) error {
 }
 
 func (w *writer) create(ctx context.Context) error {
-	columns := []string{"r UInt64", "place UInt32"}
+	columns := []string{"r UInt64", placeColumn + " " + cmp.Or(w.document.Stored[placeColumn], "UInt32")}
 	for i := range w.document.Columns {
 		f := &w.document.Columns[i]
-		columns = append(columns, f.value()+" "+f.sqlType())
+		columns = append(columns, f.column()+" "+cmp.Or(f.stored, f.sqlType()))
 		if f.Holes {
 			columns = append(columns, f.present()+" UInt8")
 		}
@@ -288,32 +313,116 @@ func (w *writer) batch(from, to, shard int) *block {
 		}
 	}
 	numbers := make([]uint64, 0, b.rows)
-	places := raw{kind: "UInt32"}
 	for _, p := range parts {
 		for i := p[0]; i < p[1]; i++ {
 			numbers = append(numbers, uint64(i))
 		}
-		if w.contents.Places != nil {
-			places.parts = append(places.parts, table.RawBytes(w.contents.Places.Code[p[0]:p[1]]))
-		}
 	}
-	b.columns = []column{{"r", raw{"UInt64", [][]byte{table.RawBytes(numbers)}}}, {"place", places}}
-	if w.contents.Places == nil {
-		b.columns[1].data = make([]uint32, b.rows)
+	placed := w.document.Stored[placeColumn]
+	places := any(raw{cmp.Or(placed, "UInt32"), [][]byte{make([]byte, b.rows*typeBytes(placed, 4))}})
+	if w.contents.Places != nil {
+		places = valuesIn(w.contents.Places.Code, "UInt32", placed, parts, b.rows, nil)
 	}
+	b.columns = []column{{"r", raw{"UInt64", [][]byte{table.RawBytes(numbers)}}}, {placeColumn, places}}
 	for i, c := range w.contents.Table.Columns() {
 		f := &w.document.Columns[i]
-		values := raw{kind: f.sqlType()}
-		for _, p := range parts {
-			values.parts = append(values.parts, c.Raw(p[0], p[1]))
-		}
-		b.columns = append(b.columns, column{f.value(), values})
+		var present []uint8
 		if f.Holes {
-			b.columns = append(b.columns, column{f.present(), presentIn(c, parts, b.rows)})
+			present = presentIn(c, parts, b.rows)
+		}
+		b.columns = append(b.columns, column{f.column(), f.valuesIn(c, parts, b.rows, present)})
+		if f.Holes {
+			b.columns = append(b.columns, column{f.present(), present})
 		}
 		b.columns = append(b.columns, column{f.bins(), w.codes(i, parts, b.rows)})
 	}
 	return b
+}
+
+// valuesIn is the values of rows as they are stored: 0 where they are absent, whatever
+// the memory holds.
+func (f *columnForm) valuesIn(c *table.Column, parts [][2]int, rows int, present []uint8) any {
+	switch d := c.Data.(type) {
+	case []int32:
+		return valuesIn(d, f.sqlType(), f.stored, parts, rows, present)
+	case []int64:
+		return valuesIn(d, f.sqlType(), f.stored, parts, rows, present)
+	case []uint32:
+		return valuesIn(d, f.sqlType(), f.stored, parts, rows, present)
+	case []uint8:
+		return valuesIn(d, f.sqlType(), f.stored, parts, rows, present)
+	case []uint64:
+		return valuesIn(d, f.sqlType(), f.stored, parts, rows, present)
+	}
+	values := raw{kind: f.sqlType()}
+	for _, p := range parts {
+		values.parts = append(values.parts, c.Raw(p[0], p[1]))
+	}
+	return values
+}
+
+type wholeNumber interface {
+	int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func valuesIn[T wholeNumber](data []T, kind, stored string, parts [][2]int, rows int, present []uint8) any {
+	switch stored {
+	case "UInt8":
+		return raw{stored, [][]byte{table.RawBytes(copyOf[uint8](data, parts, rows, present))}}
+	case "UInt16":
+		return raw{stored, [][]byte{table.RawBytes(copyOf[uint16](data, parts, rows, present))}}
+	case "UInt32":
+		return raw{stored, [][]byte{table.RawBytes(copyOf[uint32](data, parts, rows, present))}}
+	}
+	if !zeroWhereAbsent(data, parts, present) {
+		return raw{kind, [][]byte{table.RawBytes(copyOf[T](data, parts, rows, present))}}
+	}
+	values := raw{kind: kind}
+	for _, p := range parts {
+		values.parts = append(values.parts, table.RawBytes(data[p[0]:p[1]]))
+	}
+	return values
+}
+
+// copyOf is the values of rows in another type.
+func copyOf[S, T wholeNumber](data []T, parts [][2]int, rows int, present []uint8) []S {
+	out := make([]S, 0, rows)
+	for _, p := range parts {
+		for _, v := range data[p[0]:p[1]] {
+			out = append(out, S(v))
+		}
+	}
+	for i, has := range present {
+		out[i] *= S(has)
+	}
+	return out
+}
+
+func zeroWhereAbsent[T wholeNumber](data []T, parts [][2]int, present []uint8) bool {
+	at := 0
+	for _, p := range parts {
+		if present == nil {
+			break
+		}
+		for i, v := range data[p[0]:p[1]] {
+			if v != 0 && present[at+i] == 0 {
+				return false
+			}
+		}
+		at += p[1] - p[0]
+	}
+	return true
+}
+
+// typeBytes is how many bytes a number has.
+func typeBytes(kind string, usual int) int {
+	switch kind {
+	case "UInt8":
+		return 1
+	case "UInt16":
+		return 2
+	}
+	return usual
 }
 
 func presentIn(c *table.Column, parts [][2]int, rows int) []uint8 {

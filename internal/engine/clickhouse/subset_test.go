@@ -22,7 +22,7 @@ var (
 		quantilesExact quantilesExactIf replaceRegexpOne sum sumIf toFloat64 toInt32 toInt64 toString toUInt16 toUInt32 toUInt64
 		toUInt8 uniqExact uniqExactIf`)
 	subsetWords = strings.Fields(`
-		SELECT FROM WHERE AND OR IN NOT AS GROUP BY ORDER DESC LIMIT FORMAT INSERT INTO CREATE DROP TABLE IF EXISTS ENGINE
+		SELECT FROM WHERE PREWHERE AND OR IN NOT AS GROUP BY ORDER DESC LIMIT FORMAT INSERT INTO CREATE DROP TABLE IF EXISTS ENGINE
 		UInt8 UInt16 UInt32 UInt64 Int32 Int64 Float64 String MergeTree Native`)
 	// Columns, keys of groups and tables have small letters and numbers; as numbers of
 	// floats, inf and nan are words.
