@@ -98,6 +98,13 @@ func counting(condition string) string {
 	return "countIf(" + condition + ")"
 }
 
+func summing(value, condition string) string {
+	if condition == "1" {
+		return "sum(" + value + ")"
+	}
+	return "sumIf(" + value + ", " + condition + ")"
+}
+
 func (e *Engine) ask(ctx context.Context, sql string) (*block, error) {
 	b, err := e.server.entry.query(ctx, sql)
 	var refused *serverError
@@ -377,14 +384,12 @@ func (e *Engine) sums(f *columnForm, ls *layers, from int) (*sums, []string) {
 		also = "1"
 	}
 	add := func(value string) aggregate {
-		return ls.aggregate(func(condition string) string {
-			if condition == "1" {
-				return "sum(" + value + ")"
-			}
-			return "sumIf(" + value + ", " + condition + ")"
-		}, also)
+		return ls.aggregate(func(condition string) string { return summing(value, condition) }, also)
 	}
-	s.valued = ls.aggregate(counting, f.present())
+	s.valued = ls.aggregate(counting, "1")
+	if f.Holes { // 0 or 1
+		s.valued = ls.aggregate(func(condition string) string { return summing(f.present(), condition) }, "1")
+	}
 	largest, rows := e.described[f.number].Division.Largest(), float64(e.document.Rows)
 	v := f.column()
 	square := func(v string) string { return v + " * " + v }
@@ -396,10 +401,16 @@ func (e *Engine) sums(f *columnForm, ls *layers, from int) (*sums, []string) {
 		s.sum, s.low = add("bitShiftRight("+v+", 32)"), add("bitAnd("+v+", "+strconv.Itoa(half)+")")
 		s.squares = add(square("toFloat64(" + v + ")"))
 	default:
-		wide := "toInt64(" + v + ")"
+		// A product has twice the bits of its factors, and a sum 64: only numbers
+		// of 64 bits are better told to be signed.
+		wide := v
+		if f.Type == "int64" && f.stored == "" {
+			wide = "toInt64(" + v + ")"
+		}
 		s.sum = add(wide)
 		if largest*rows >= 1<<62 {
 			s.split = true
+			wide := "toInt64(" + v + ")"
 			s.sum, s.low = add("bitShiftRight("+wide+", 32)"), add("bitAnd("+wide+", "+strconv.Itoa(half)+")")
 		}
 		switch {

@@ -52,9 +52,9 @@ func (k *groupKeys) small(e *Engine) bool {
 		}
 		keys, sizes = keys*size, append(sizes, size)
 		if key != "" {
-			key = fmt.Sprintf("(%s) * %d + ", key, size)
+			value = fmt.Sprintf("toUInt32(%s) * %d + %s", key, size, value)
 		}
-		key += "toUInt32(" + value + ")"
+		key = value
 	}
 	k.columns, k.by, k.sizes = []string{"toUInt16(" + key + ") AS k0"}, []string{"k0"}, sizes
 	return true

@@ -45,7 +45,7 @@ func (e *Engine) pairing(left, right *query.Binner) (*pairing, error) {
 		p.odd, p.width, r = "bitAnd("+r+", 1)", half, "bitShiftRight("+r+", 1)"
 	}
 	p.keys = left.Binning.Cells() * p.width
-	p.cell = fmt.Sprintf("toUInt32(%s) * %d + (%s)", l, p.width, r)
+	p.cell = fmt.Sprintf("%s * %d + (%s)", l, p.width, r) // a product has the bits of both factors
 	return p, nil
 }
 
@@ -57,7 +57,7 @@ func (p *pairing) key() string {
 	if p.keys <= smallKeys {
 		return "toUInt16(" + p.cell + ")"
 	}
-	return p.cell
+	return "toUInt32(" + p.cell + ")"
 }
 
 // counting is SQL for the rows of a cell that meet a condition.
@@ -65,11 +65,7 @@ func (p *pairing) counting(condition string) string {
 	if p.odd == "" {
 		return counting(condition)
 	}
-	one := fmt.Sprintf("1 + %s * %d", p.odd, half+1)
-	if condition == "1" {
-		return "sum(" + one + ")"
-	}
-	return "sumIf(" + one + ", " + condition + ")"
+	return summing(fmt.Sprintf("1 + %s * %d", p.odd, half+1), condition)
 }
 
 // bins is how many bins of the right axis share a cell.
