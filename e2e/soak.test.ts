@@ -5,15 +5,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, fixture, start, type Running } from './harness';
+import { browse, fixture, start, unanswered, type Running } from './harness';
 
 const SECONDS = Number(process.env['ISOBATH_SOAK'] ?? 40);
 /** Gestures that are made however slow the machine is. */
 const FEWEST = 20;
 /** From here on the memory is judged: caches fill in the beginning. */
 const LONG = 900;
-/** A server that nobody asks for so long has given back what was garbage (idle.go). */
+/** A server that nobody asks for so long has given back garbage and old answers (idle.go). */
 const RESTING = 16_000;
+/** Answers that are counted when the play pauses come first; on a busy machine they take as long. */
+const ANSWERED = 60_000;
 /** How often a long play rests. What a server holds between two questions depends on
  * which question came last; what it holds at rest is what it keeps. */
 const RESTS = 9;
@@ -26,10 +28,13 @@ const PAGES: readonly (() => readonly string[])[] = [
   () => ['open', fixture('otf2/ring16')],
 ];
 
-/** Resident memory of a process, in bytes. */
+/** The memory a process holds of its own, in bytes. Mapped files, the program itself
+ * among them, are the system's: it takes their pages back when it needs them. */
 function memory(pid: number): number {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) * 1024;
+  const own = /RssAnon:\s+(\d+)/.exec(text)?.[1];
+  if (!own) throw new Error(`process ${pid} does not say how much memory it holds`);
+  return Number(own) * 1024;
 }
 
 /** Numbers by chance that a seed repeats: mulberry32. */
@@ -127,6 +132,21 @@ async function frame(page: Page): Promise<number> {
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
 const mean = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0) / Math.max(all.length, 1);
 
+/** Waits until the server has rested: nobody has asked it anything for a while. */
+async function rest(page: Page): Promise<void> {
+  await page.mouse.move(0, 0); // nothing under it asks again
+  let asked = performance.now();
+  const note = (): void => void (asked = performance.now());
+  const events = ['request', 'requestfinished', 'requestfailed'] as const;
+  for (const e of events) page.on(e as 'request', note);
+  const latest = asked + ANSWERED;
+  while (performance.now() < Math.min(asked, latest) + RESTING || unanswered(page) > 0) {
+    if (performance.now() > latest + RESTING) break; // it never rests, which the memory will tell
+    await page.waitForTimeout(500);
+  }
+  for (const e of events) page.off(e as 'request', note);
+}
+
 interface Played {
   frames: number[]; // milliseconds
   used: number[]; // bytes of the server after each gesture
@@ -147,8 +167,7 @@ async function play(page: Page, server: Running, share: number, next: () => numb
       if (next() < 0.005) await page.reload();
     }
     if (turns === 1) break;
-    await page.mouse.move(0, 0); // nothing under it asks again
-    await page.waitForTimeout(RESTING);
+    await rest(page);
     played.kept.push(memory(server.pid));
   }
   return played;

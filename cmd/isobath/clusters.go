@@ -48,7 +48,7 @@ clusters share samples where windows overlap.`,
 			line := term.NewProgress(os.Stderr, "clusters")
 			opt := ask.Options(e)
 			opt.Progress = analysisProgress(line)
-			tree, err := guideTo(s).Cluster(cmd.Context(), opt)
+			tree, err := guideTo(cmd.Context(), s).Cluster(cmd.Context(), opt)
 			line.Done()
 			if err != nil {
 				return usageError{err}

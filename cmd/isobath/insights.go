@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/memory/guide"
 )
@@ -45,7 +47,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 				return err
 			}
 			line := term.NewProgress(os.Stderr, "insights")
-			found, err := guideTo(s).Insights(cmd.Context(), e, analysisProgress(line))
+			found, err := guideTo(cmd.Context(), s).Insights(cmd.Context(), e, analysisProgress(line))
 			line.Done()
 			if err != nil {
 				return err
@@ -84,7 +86,9 @@ func analysisProgress(line *term.Progress) guide.Progress {
 }
 
 // guideTo returns the guided analysis of a data set.
-func guideTo(s *dataset.Set) *guide.Guide { return guide.New(s.Data, s.Places, s.Engine) }
+func guideTo(ctx context.Context, s *dataset.Set) *guide.Guide {
+	return guide.NewWithin(budget.Of(ctx), s.Data, s.Places, s.Engine)
+}
 
 // partText says which story a finding is a part of, and what it adds to its cost.
 func partText(in *guide.Insight) string {

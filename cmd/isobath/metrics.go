@@ -62,7 +62,7 @@ a value have no sample at that depth.`,
 				return err
 			}
 			ask := guide.AskStrip{Axis: flags.axis, Metric: flags.metric, Depth: flags.depth, Windows: windows, EqualCount: equal}
-			strip, err := guideTo(s).Strip(cmd.Context(), ask.Options(e))
+			strip, err := guideTo(cmd.Context(), s).Strip(cmd.Context(), ask.Options(e))
 			if err != nil {
 				return usageError{err}
 			}

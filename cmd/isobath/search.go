@@ -78,7 +78,7 @@ func searchFor(ctx context.Context, s *dataset.Set, text string, with command.Co
 	if strings.TrimSpace(text) != "" {
 		return searcher.Search(ctx, text, with)
 	}
-	insights, err := guideTo(s).Insights(ctx, nil, nil)
+	insights, err := guideTo(ctx, s).Insights(ctx, nil, nil)
 	if err != nil {
 		return nil, err
 	}

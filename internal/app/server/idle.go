@@ -11,11 +11,17 @@ import (
 // while: the garbage of answers stays with the process otherwise, and a page that
 // is left open in a corner would cost as much as one that is brushed.
 type idleWatch struct {
-	after time.Duration // how long nobody has asked; 0 means idleAfter
-	asked atomic.Int64  // when the last question came, in Unix nanoseconds; 0: given back since
+	drop  func(since time.Time) // what is kept of questions before; nil: nothing is
+	after time.Duration         // how long nobody has asked; 0 means idleAfter
+	asked atomic.Int64          // when the last question came, in Unix nanoseconds; 0: given back since
 }
 
-const idleAfter = 10 * time.Second
+const (
+	idleAfter = 10 * time.Second
+	// recentFor is how long before the last question answers are kept through a rest.
+	// Whoever comes back finds what was on the screen, and a step back or two.
+	recentFor = time.Minute
+)
 
 // ask notes a question.
 func (w *idleWatch) ask() { w.asked.Store(time.Now().UnixNano()) }
@@ -35,8 +41,16 @@ func (w *idleWatch) watch(ctx context.Context) error {
 		case <-tick.C:
 		}
 		asked := w.asked.Load()
-		if asked != 0 && time.Since(time.Unix(0, asked)) > after && w.asked.CompareAndSwap(asked, 0) {
-			debug.FreeOSMemory()
+		if last := time.Unix(0, asked); asked != 0 && time.Since(last) > after && w.asked.CompareAndSwap(asked, 0) {
+			w.rest(last.Add(-recentFor))
 		}
 	}
+}
+
+// rest gives back what is kept of questions before a moment, and all garbage.
+func (w *idleWatch) rest(since time.Time) {
+	if w.drop != nil {
+		w.drop(since)
+	}
+	debug.FreeOSMemory()
 }

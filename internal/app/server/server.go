@@ -121,6 +121,7 @@ func New(opt Options) (*Server, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{opt: opt, silence: silence{10 * time.Second, 2 * time.Minute}, recent: recent{file: opt.Recent}, kept: keptSelections{folder: opt.Kept}}
+	s.idle.drop = opt.Budget.DropUnused
 	s.frame = frame.Frame{Compress: opt.Compress, Log: opt.Log, Hold: func(id string) (*frame.Run, func()) {
 		run, release, _ := s.hold(id) // nil says that it is not open
 		return run, release

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -119,7 +120,7 @@ func Make(ctx context.Context, set *dataset.Set, o Options) (*Sheet, error) {
 		s.Where = o.Where.String()
 	}
 	s.facts(set)
-	found, err := guide.New(set.Data, set.Places, set.Engine).Insights(ctx, o.Where, nil)
+	found, err := guide.NewWithin(budget.Of(ctx), set.Data, set.Places, set.Engine).Insights(ctx, o.Where, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -138,6 +138,46 @@ func TestShareIsBounded(t *testing.T) {
 	}
 }
 
+// What nobody has asked for since a moment goes, of shares that keep answers to
+// questions, and what is in use stays.
+func TestUnusedIsDropped(t *testing.T) {
+	b := New(1 << 20)
+	answers, files := b.NewShare(), b.NewShare()
+	answers.Bound(1 << 19)
+	for i := range 10 {
+		answers.Keep(i, 1000, i)
+	}
+	files.Keep("file", 1000, 1)
+	l := answers.Lease()
+	l.Look(3)
+	moment := time.Now()
+	answers.Recall(5)
+	again := answers.Lease()
+	if _, _, err := again.Get(t.Context(), 7, 1000, func() (any, error) { return 7, nil }); err != nil {
+		t.Fatal(err)
+	}
+	again.Done()
+	answers.Keep("new", 1000, 1)
+	b.DropUnused(moment)
+	for _, key := range []any{3, 5, 7, "new"} {
+		if _, ok := answers.Recall(key); !ok {
+			t.Errorf("%v was dropped", key)
+		}
+	}
+	if _, ok := files.Recall("file"); !ok {
+		t.Error("what a share without a bound keeps was dropped")
+	}
+	l.Done()
+	if n := len(b.byKey); n != 5 {
+		t.Errorf("%d entries are kept, want 4 answers and a file", n)
+	}
+	b.DropUnused(time.Now())
+	files.Close()
+	if b.Used() != 0 || answers.used != 0 {
+		t.Errorf("%d and %d bytes are in use", b.Used(), answers.used)
+	}
+}
+
 // Work is ended when the heap outgrows the budget, after what is kept was given
 // up, and says so; its own errors and the caller's end stay what they are.
 func TestWatch(t *testing.T) {

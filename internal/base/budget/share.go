@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/isobath/isobath/internal/base/parallel"
 )
@@ -71,6 +72,7 @@ type entry struct {
 	key   entryKey
 	size  int64
 	pins  int           // leases using it; never dropped while there are any
+	used  time.Time     // when somebody last asked for it
 	ready chan struct{} // closed when value and err are set
 	value any
 	err   error
@@ -134,11 +136,36 @@ func (b *Budget) dropOf(s *Share, more func() bool) {
 	}
 }
 
+// DropUnused drops what bounded shares keep and nobody has asked for since then.
+// Those are answers to questions: a page asks for what it shows with each of them,
+// and what it showed long ago can be counted again. What other shares keep, such as
+// files that were read, would take too long to make again.
+func (b *Budget) DropUnused(since time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e := b.order.Back(); e != nil && e.Value.(*entry).used.Before(since); {
+		before := e.Prev()
+		if x := e.Value.(*entry); x.pins == 0 && x.key.share.most > 0 {
+			b.drop(e)
+		}
+		e = before
+	}
+}
+
+// use notes that somebody asks for an entry.
+func (b *Budget) use(el *list.Element) *entry {
+	b.order.MoveToFront(el)
+	x := el.Value.(*entry)
+	x.used = time.Now()
+	return x
+}
+
 // add keeps an entry, whose size was reserved, as the one used last. The share
 // drops older ones if that is more than it may keep. The caller holds the lock.
 func (b *Budget) add(x *entry) *list.Element {
 	s := x.key.share
 	s.used += x.size
+	x.used = time.Now()
 	b.dropOf(s, func() bool { return s.most > 0 && s.used > s.most })
 	el := b.order.PushFront(x)
 	b.byKey[x.key] = el
@@ -200,8 +227,7 @@ func (l *Lease) Get(ctx context.Context, key any, size int64, build func() (any,
 		el = b.add(x)
 		s.builds.Go(func() { s.build(x, el, build) })
 	}
-	b.order.MoveToFront(el)
-	x := el.Value.(*entry)
+	x := b.use(el)
 	x.pins++
 	l.held = append(l.held, x)
 	b.mu.Unlock()
@@ -273,8 +299,7 @@ func (b *Budget) find(k entryKey) *entry {
 	if x.err != nil {
 		return nil
 	}
-	b.order.MoveToFront(el)
-	return x
+	return b.use(el)
 }
 
 // Recall returns the value under a key if it is kept. It may be dropped while the

@@ -50,6 +50,11 @@ type Tree struct {
 	ends ends // of leaves
 }
 
+func (t *Tree) bytes() int64 {
+	const node, merge, border = 32, 32, 24 // of which there are many
+	return node*int64(len(t.Nodes)) + merge*int64(len(t.Merges)) + border*int64(len(t.ends.borders))
+}
+
 // Node is a range of the sorted samples.
 type Node struct {
 	Begin, End int // sorted positions Begin <= p < End
@@ -96,7 +101,7 @@ func (g *Guide) Cluster(ctx context.Context, o TreeOptions) (*Tree, error) {
 	}
 	text, stable := keyOf(o.Where)
 	key := treeKey{o.Axis, m.Name, m.Depth, text, o.Window, o.Slide}
-	if t, ok := lookup(g, &g.trees, key); ok && stable {
+	if t, ok := lookup[*Tree](g, key); ok && stable {
 		return t, nil
 	}
 	o.Progress.tell("sorting", 0, g.data.Table.Rows())
@@ -110,7 +115,7 @@ func (g *Guide) Cluster(ctx context.Context, o TreeOptions) (*Tree, error) {
 		return nil, err
 	}
 	if stable {
-		store(g, &g.trees, key, t)
+		store(g, key, t)
 	}
 	return t, nil
 }

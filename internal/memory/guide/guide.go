@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -20,12 +21,10 @@ type Guide struct {
 	places *hw.Rows // nil if samples are not placed on a topology
 	engine query.Engine
 
-	mu        sync.Mutex
-	cpus      *slotting // of the cpu column, where there is no topology
-	divisions remembered[divisionKey, *division]
-	orders    remembered[orderKey, *ordering]
-	trees     remembered[treeKey, *Tree]
-	found     remembered[string, []Insight]
+	kept *budget.Share // sorted orders, divisions, trees and findings
+
+	mu   sync.Mutex
+	cpus *slotting // of the cpu column, where there is no topology
 }
 
 // Progress is told what is being done, as a short phrase, and how much of it is.
@@ -38,56 +37,38 @@ func (p Progress) tell(stage string, done, total int) {
 	}
 }
 
-// New returns a guide to the data behind an engine. Places is nil without a
-// topology.
+// New returns a guide to the data behind an engine, with a budget of its own. Places
+// is nil without a topology.
 func New(d query.Data, places *hw.Rows, e query.Engine) *Guide {
-	return &Guide{
-		data: d, places: places, engine: e,
-		divisions: remembered[divisionKey, *division]{most: 8},
-		orders:    remembered[orderKey, *ordering]{most: 4},
-		trees:     remembered[treeKey, *Tree]{most: 64},
-		found:     remembered[string, []Insight]{most: 8},
-	}
+	return NewWithin(budget.New(budget.Default()), d, places, e)
 }
 
-// remembered keeps the last few values by key. The zero value keeps nothing.
-type remembered[K comparable, V any] struct {
-	most   int
-	keys   []K
-	values map[K]V
+// NewWithin returns a guide that remembers as part of a budget. Close gives that back.
+func NewWithin(b *budget.Budget, d query.Data, places *hw.Rows, e query.Engine) *Guide {
+	g := &Guide{data: d, places: places, engine: e, kept: b.NewShare()}
+	g.kept.Bound(room(d.Table.Rows()))
+	return g
 }
 
-func (r *remembered[K, V]) get(k K) (V, bool) {
-	v, ok := r.values[k]
-	return v, ok
+// Close forgets everything the guide remembers. Nobody may be using it.
+func (g *Guide) Close() { g.kept.Close() }
+
+// room is how many bytes a guide may remember of so many rows: a few orders and
+// divisions of all of them beside the trees and findings of many selections.
+func room(rows int) int64 { return 8<<20 + 24*int64(rows) }
+
+// sized is something that the guide remembers.
+type sized interface{ bytes() int64 }
+
+// lookup finds what is remembered under a key.
+func lookup[V sized](g *Guide, key any) (V, bool) {
+	v, _ := g.kept.Recall(key)
+	found, ok := v.(V)
+	return found, ok
 }
 
-func (r *remembered[K, V]) put(k K, v V) {
-	if r.values == nil {
-		r.values = map[K]V{}
-	}
-	if _, known := r.values[k]; !known {
-		r.keys = append(r.keys, k)
-	}
-	r.values[k] = v
-	if len(r.keys) > r.most {
-		delete(r.values, r.keys[0])
-		r.keys = r.keys[1:]
-	}
-}
-
-// lookup reads from a memory of the guide.
-func lookup[K comparable, V any](g *Guide, r *remembered[K, V], k K) (V, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return r.get(k)
-}
-
-func store[K comparable, V any](g *Guide, r *remembered[K, V], k K, v V) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r.put(k, v)
-}
+// store remembers something, as long as there is room.
+func store(g *Guide, key any, v sized) { g.kept.Keep(key, v.bytes(), v) }
 
 // keyOf is a selection as part of a key. Rows kept under a name may be replaced
 // under the same name, so such a selection is never remembered.

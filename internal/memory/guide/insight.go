@@ -170,11 +170,25 @@ type insightSearch struct {
 	objects  []*steps  // of objects that cost more than others; nil until worked out
 }
 
+type foundKey struct{ where string }
+
+// findings are remembered by the selection that was searched.
+type findings []Insight
+
+func (f findings) bytes() int64 {
+	const each = 512 // beside its texts, and the texts that are short
+	sum := int64(0)
+	for i := range f {
+		sum += each + int64(len(f[i].Text)+len(f[i].Where)+len(f[i].subject)+len(f[i].cure))
+	}
+	return sum
+}
+
 // Insights returns what is worth a look in a selection, best first. Those that
 // the data cannot support are not among them. Progress may be nil.
 func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progress) ([]Insight, error) {
 	key, stable := keyOf(where)
-	if found, ok := lookup(g, &g.found, key); ok && stable {
+	if found, ok := lookup[findings](g, foundKey{key}); ok && stable {
 		return found, nil
 	}
 	l, err := g.newInsightSearch(ctx, where)
@@ -210,7 +224,7 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 		return nil, err
 	}
 	if stable {
-		store(g, &g.found, key, found)
+		store(g, foundKey{key}, findings(found))
 	}
 	return found, nil
 }

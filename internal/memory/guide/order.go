@@ -17,6 +17,8 @@ type ordering struct {
 	rows   []uint32
 }
 
+func (o *ordering) bytes() int64 { return 4 * int64(len(o.rows)) }
+
 type orderKey struct{ axis, where string }
 
 // order sorts a selection along an axis, or remembers that it has.
@@ -27,7 +29,7 @@ func (g *Guide) order(ctx context.Context, axis string, where query.Expr) (*orde
 	}
 	text, stable := keyOf(where)
 	key := orderKey{axis, text}
-	if o, ok := lookup(g, &g.orders, key); ok && stable {
+	if o, ok := lookup[*ordering](g, key); ok && stable {
 		return o, nil
 	}
 	selected, err := g.selected(ctx, where)
@@ -40,7 +42,7 @@ func (g *Guide) order(ctx context.Context, axis string, where query.Expr) (*orde
 	}
 	o := &ordering{c, rows}
 	if stable {
-		store(g, &g.orders, key, o)
+		store(g, key, o)
 	}
 	return o, nil
 }

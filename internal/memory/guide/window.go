@@ -247,6 +247,8 @@ type division struct {
 	of    []uint16 // the number of windows for rows outside all
 }
 
+func (d *division) bytes() int64 { return 2*int64(len(d.of)) + 8*int64(len(d.edges)) }
+
 type divisionKey struct {
 	axis    string
 	windows int
@@ -257,7 +259,7 @@ type divisionKey struct {
 // value.
 func (g *Guide) divide(ctx context.Context, c *table.Column, o *StripOptions) (*division, error) {
 	key := divisionKey{o.Axis, o.Windows, o.Lo, o.Hi}
-	if d, ok := lookup(g, &g.divisions, key); ok {
+	if d, ok := lookup[*division](g, key); ok {
 		return d, nil
 	}
 	var lo, hi float64
@@ -278,7 +280,7 @@ func (g *Guide) divide(ctx context.Context, c *table.Column, o *StripOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	store(g, &g.divisions, key, d)
+	store(g, key, d)
 	return d, nil
 }
 

@@ -5,23 +5,24 @@ import (
 	"net/http"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/memory/guide"
 )
 
 func (s routes) guideInfo(w http.ResponseWriter, r *http.Request, run *Samples) error {
-	return s.Answer(w, r, run.guideTo().Info())
+	return s.Answer(w, r, run.guideTo(r.Context()).Info())
 }
 
 // guideTo returns the run's guide, which remembers trees for as long as the run
-// is open.
-func (r *Samples) guideTo() *guide.Guide {
+// is open, of the budget of whoever asks first.
+func (r *Samples) guideTo(ctx context.Context) *guide.Guide {
 	r.guided.Do(func() {
 		places := r.Places
 		if r.pair != nil && r.pair.apart != "" {
 			places = nil // two machines are no cluster in which one could be idle
 		}
-		r.guide = guide.New(r.Data, places, r.Engine)
+		r.guide = guide.NewWithin(budget.Of(ctx), r.Data, places, r.Engine)
 	})
 	return r.guide
 }
@@ -42,7 +43,7 @@ func (s routes) strip(w http.ResponseWriter, r *http.Request, run *Samples) erro
 	if err != nil {
 		return err
 	}
-	strip, err := run.guideTo().Strip(s.Turns.Behind(r.Context()), a.Options(where))
+	strip, err := run.guideTo(r.Context()).Strip(s.Turns.Behind(r.Context()), a.Options(where))
 	if err != nil {
 		return frame.WrongAsk(err)
 	}
@@ -61,7 +62,7 @@ func (s routes) clusters(w http.ResponseWriter, r *http.Request, run *Samples) e
 	return s.Watched(w, r, func(ctx context.Context, progress frame.Told) (any, error) {
 		o := a.Options(where)
 		o.Progress = progress
-		tree, err := run.guideTo().Cluster(ctx, o)
+		tree, err := run.guideTo(ctx).Cluster(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +80,7 @@ func (s routes) insights(w http.ResponseWriter, r *http.Request, run *Samples) e
 		return err
 	}
 	return s.Watched(w, r, func(ctx context.Context, progress frame.Told) (any, error) {
-		found, err := run.guideTo().Insights(ctx, where, progress)
+		found, err := run.guideTo(ctx).Insights(ctx, where, progress)
 		if err != nil {
 			return nil, err
 		}

@@ -81,8 +81,13 @@ func (s *Samples) Kind() string { return Name }
 // Rows implements frame.Part.
 func (s *Samples) Rows() int { return s.Data.Table.Rows() }
 
-// Close implements frame.Part: the run's files are the table's.
-func (s *Samples) Close() {}
+// Close implements frame.Part: the run's files are the table's, what is remembered
+// of its guide goes back to the budget.
+func (s *Samples) Close() {
+	if s.guide != nil {
+		s.guide.Close()
+	}
+}
 
 func (s *Samples) String() string {
 	return term.Counted(s.Rows(), "sample") + ", " + term.Counted(len(s.Data.Table.Columns()), "column")

@@ -92,7 +92,7 @@ func (r *Samples) worth(req *http.Request, wait bool) ([]command.Proposal, error
 	if !wait || r.Engine == nil {
 		return nil, nil
 	}
-	insights, err := r.guideTo().Insights(req.Context(), nil, nil)
+	insights, err := r.guideTo(req.Context()).Insights(req.Context(), nil, nil)
 	if err != nil {
 		return nil, err
 	}
