@@ -170,7 +170,7 @@ func (i *samplesInfo) write(w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(w)
-	t := term.Table{Columns: []term.Column{{Head: "column"}, {Head: "kind"}, {Head: "unit", Give: true}, {Head: "origin"},
+	t := term.Table{Columns: []term.Column{{Head: "column"}, {Head: "kind"}, {Head: "unit"}, {Head: "origin"},
 		{Head: "distinct", Align: term.Right}, {Head: "min", Align: term.Right}, {Head: "max", Align: term.Right}}}
 	for _, c := range i.Columns {
 		distinct := term.Thousands(c.Distinct)

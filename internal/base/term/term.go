@@ -88,12 +88,14 @@ func Thousands[T Integer](n T) string {
 	return sign + s
 }
 
+var factors = []struct {
+	factor float64
+	name   string
+}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}}
+
 // Short writes a quantity with at most three digits and a factor: 1.02 M.
 func Short(f float64) string {
-	for _, u := range []struct {
-		factor float64
-		name   string
-	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}} {
+	for _, u := range factors {
 		if math.Abs(f) >= u.factor*0.9995 {
 			return digits(f/u.factor) + u.name
 		}
@@ -102,6 +104,45 @@ func Short(f float64) string {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	return digits(f)
+}
+
+// Span writes both ends of a range with one factor and one number of decimals: three
+// digits of the larger one, or as many as tell the ends apart: 0.00 to 5.11,
+// 1.02 to 1.05 M.
+func Span(from, to float64) string {
+	factor, name := 1.0, ""
+	for _, u := range factors {
+		if larger := max(math.Abs(from), math.Abs(to)); larger >= u.factor*0.9995 {
+			factor, name = u.factor, u.name
+			break
+		}
+	}
+	from, to = from/factor, to/factor
+	places := placesOf(from, to)
+	write := func(f float64) string {
+		text := strconv.FormatFloat(f, 'f', places, 64)
+		if strings.Trim(text, "-0.") == "" {
+			text = strings.TrimPrefix(text, "-")
+		}
+		return text
+	}
+	return write(from) + " to " + write(to) + name
+}
+
+// placesOf is how many decimals both ends of a range are written with.
+func placesOf(from, to float64) int {
+	whole := func(f float64) bool { return f == math.Trunc(f) }
+	if whole(from) && whole(to) {
+		return 0
+	}
+	places := 0
+	if larger := max(math.Abs(from), math.Abs(to)); larger > 0 {
+		places = 2 - int(math.Floor(math.Log10(larger)))
+	}
+	if wide := math.Abs(to - from); wide > 0 {
+		places = max(places, 1-int(math.Floor(math.Log10(wide))))
+	}
+	return min(max(places, 0), 9)
 }
 
 func digits(f float64) string {

@@ -63,3 +63,27 @@ func TestClipEnd(t *testing.T) {
 		}
 	}
 }
+
+// The ends of a range have one factor and one number of decimals, which tell them apart.
+func TestSpan(t *testing.T) {
+	for _, tt := range []struct {
+		from, to float64
+		want     string
+	}{
+		{0.002773, 5.114, "0.00 to 5.11"},
+		{0, 8, "0 to 8"},
+		{0, 8.5, "0.00 to 8.50"},
+		{12.34, 123.4, "12 to 123"},
+		{99.5, 1234, "0.10 to 1.23 k"},
+		{1000, 2000, "1 to 2 k"},
+		{1023456, 1045678, "1.023 to 1.046 M"},
+		{5.1134, 5.1139, "5.11340 to 5.11390"},
+		{-5.5, -0.001, "-5.50 to 0.00"},
+		{0.00012, 0.00034, "0.000120 to 0.000340"},
+		{7.5, 7.5, "7.50 to 7.50"},
+	} {
+		if got := Span(tt.from, tt.to); got != tt.want {
+			t.Errorf("Span(%v, %v) = %q, want %q", tt.from, tt.to, got, tt.want)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func hotLine(l *insightSearch) ([]Insight, error) {
 		return nil, err
 	}
 	return l.hottest(CodeView, func(row int) string {
-		return "line " + place(l.data.Table, row)
+		return "line " + l.place(l.data.Table, row)
 	}, columns...), nil
 }
 
@@ -39,12 +39,28 @@ func hotObject(l *insightSearch) ([]Insight, error) {
 }
 
 // place is the source line of a row.
-func place(t *table.Table, row int) string {
+func (l *insightSearch) place(t *table.Table, row int) string {
 	text := t.Column("line").Text(row)
 	if f := t.Column("file"); f != nil && f.Has(row) {
-		text = f.Text(row) + ":" + text
+		text = l.fileName(f.Text(row)) + ":" + text
 	}
 	return text
+}
+
+// fileName is what sentences call a source file: as much of its path as tells it from
+// the others. The selection of a finding has all of it.
+func (l *insightSearch) fileName(path string) string {
+	if l.short == nil {
+		var paths []string
+		if c := l.told.Column("file"); c != nil {
+			paths = c.Dict
+		}
+		l.short = term.ShortPaths(paths)
+	}
+	if name, ok := l.short[path]; ok {
+		return name
+	}
+	return path
 }
 
 func (l *insightSearch) hottest(view View, name func(row int) string, columns ...string) []Insight {
@@ -124,7 +140,7 @@ func (l *insightSearch) describe(row int, columns []string) string {
 	if columns[0] == "symbol" {
 		return "object " + l.data.Table.Column("symbol").Text(row)
 	}
-	return "line " + place(l.data.Table, row)
+	return "line " + l.place(l.data.Table, row)
 }
 
 // tlbMisses are translations that had to walk, and the object that causes them.

@@ -351,7 +351,7 @@ func (l *insightSearch) codeText(told []*placed) string {
 	if hi > lo {
 		lines += "–" + strconv.Itoa(int(hi))
 	}
-	return text + " (" + where + ":" + lines + ")"
+	return text + " (" + l.fileName(where) + ":" + lines + ")"
 }
 
 // placer is the function that made most of the first touches; empty if the data

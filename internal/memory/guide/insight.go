@@ -166,8 +166,9 @@ type insightSearch struct {
 	squares  float64 // sum of squared costs
 	parts    *phased // along time; nil until worked out
 	grouped  map[string]*grouping
-	process  *grouping // of rows by their address space, where grouping them here would not tell
-	objects  []*steps  // of objects that cost more than others; nil until worked out
+	process  *grouping         // of rows by their address space, where grouping them here would not tell
+	short    map[string]string // what files are called; nil until asked for
+	objects  []*steps          // of objects that cost more than others; nil until worked out
 }
 
 type foundKey struct{ where string }

@@ -835,9 +835,8 @@ func (l *insightSearch) times(c *table.Column, from, to float64) string {
 				break
 			}
 		}
-		return strings.TrimSpace(fmt.Sprintf("%s%.4g to %.4g %s", l.about("time"), from/factor, to/factor, unit))
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s%s to %s %s", l.about("time"), term.Short(from), term.Short(to), unit))
+	return strings.TrimSpace(fmt.Sprintf("%s%s %s", l.about("time"), term.Span(from/factor, to/factor), unit))
 }
 
 // leafTime is the time of a leaf with all samples of it: its ends may be the times of
