@@ -31,7 +31,7 @@ import { rasterize } from './raster';
 import type { Strokes } from './renderer';
 import { Scheduler } from './scheduler';
 import { escapeXml, pathData, SvgRenderer } from './svg';
-import { fit, roughMeasure } from './text';
+import { fit, roughMeasure, unparted } from './text';
 import { parseTokens } from './theme';
 
 const css = readFileSync(new URL('./tokens.css', import.meta.url), 'utf8');
@@ -151,6 +151,20 @@ describe('numbers', () => {
 });
 
 describe('text', () => {
+  it('keeps numbers with their units', () => {
+    for (const [sentence, wholes] of [
+      ['fill has 15.3 % ± 0.6 % of 12 345 samples', ['15.3 %', '0.6 %', '12 345']],
+      ['along time (≈ 0.00 to 5.11 ms; 3 s each)', ['5.11 ms', '3 s']],
+      ['Line stencil.c:42 costs 16 cycles against 12 samples', []],
+      ['63 to 135 G ticks, +4 % and −4.2 % in L1 512 KiB', ['135 G', '+4 %', '−4.2 %', '512 KiB']],
+      ['2 sizes of 3 steps, 5 Ranks', []],
+    ] as const) {
+      const parts = unparted(sentence);
+      expect(parts.join('')).toBe(sentence);
+      expect(parts.filter((_, i) => i % 2 === 1)).toEqual(wholes);
+    }
+  });
+
   it('is cut at its measured width', () => {
     const font = { size: 12 };
     const cut = fit('m_nodeElemCornerList', 60, font, roughMeasure);

@@ -76,3 +76,19 @@ export function fitApart(names: readonly string[], width: number, font: Font, me
   cut.forEach((c, i) => meant.set(c, (meant.get(c) ?? new Set()).add(names[i]!)));
   return cut.map((c, i) => (meant.get(c)!.size > 1 ? cutInside(names[i]!, width, font, measure) : c));
 }
+
+// A number with what belongs to it: groups of three digits, and a short unit.
+const WHOLE =
+  /(?<![\p{L}\d.])[+−-]?\d+(?: \d{3}(?!\d))*(?:[.,]\d+)?(?: (?:%|σ|×|[nµm]?s|[kKMGT]i?B|B|[kMGT]))?(?![\p{L}\d])/gu;
+
+/** The parts of a sentence: text that may be broken, a number that may not, text, and so on. */
+export function unparted(sentence: string): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { 0: number, index } of sentence.matchAll(WHOLE)) {
+    if (!number.includes(' ')) continue;
+    parts.push(sentence.slice(at, index), number);
+    at = index + number.length;
+  }
+  return [...parts, sentence.slice(at)];
+}
