@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/base/redact"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/symbol"
@@ -187,7 +188,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	}
 	r.Warnings = append(r.Warnings, c.pythons.without()...)
 	if n := c.journal.dropped; c.journal.err != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d samples are missing at the end: %s could not be written any more (%v)", n, c.journal.dir, c.journal.err))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s %s missing at the end: %s could not be written any more (%v)", term.Counted(n, "sample"), term.Agree(n, "is", "are"), c.journal.dir, c.journal.err))
 	}
 	return &Recorded{Run: r, Outcome: out, journal: c.journal.dir}, nil
 }
@@ -378,19 +379,19 @@ func warnings(d *run.Recording, out *sampler.Outcome) []string {
 		add("this run holds what was sampled from %.1f s to %.1f s after the recording began, as --last said; what was before is gone, also who touched a page first then", l.From, l.To)
 	}
 	if d.Lost > 0 {
-		add("%d records were lost because the buffers were full; counts are too low by that much. Use a lower --rate", d.Lost)
+		add("%s %s lost because the buffers were full; counts are too low by that much. Use a lower --rate", term.Counted(d.Lost, "record"), term.Agree(d.Lost, "was", "were"))
 	}
 	if d.LostTouches > 0 {
-		add("%d page faults were not recorded because their buffer was full: who touched a page first is not known for all of them. No sample is missing for that", d.LostTouches)
+		add("%s %s not recorded because their buffer was full: who touched a page first is not known for all of them. No sample is missing for that", term.Counted(d.LostTouches, "page fault"), term.Agree(d.LostTouches, "was", "were"))
 	}
 	if d.Throttled > 0 {
-		add("the kernel paused sampling %d times because it cost too much; use a lower --rate", d.Throttled)
+		add("the kernel paused sampling %s because it cost too much; use a lower --rate", term.Counted(d.Throttled, "time"))
 	}
 	if d.Truncated > 0 {
-		add("the unit's own buffer was full %d times and sampling paused until it was emptied; use a lower --rate", d.Truncated)
+		add("the unit's own buffer was full %s and sampling paused until it was emptied; use a lower --rate", term.Counted(d.Truncated, "time"))
 	}
 	if d.Damaged > 0 {
-		add("%d records could not be read", d.Damaged)
+		add("%s could not be read", term.Counted(d.Damaged, "record"))
 	}
 	if d.Samples == 0 {
 		add("there are no samples: the program ran too short a time in user space. Use a higher --rate")

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/isobath/isobath/internal/base/plainfile"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/record/heap"
 )
@@ -165,7 +166,7 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 	}
 	c.logged(copies)
 	if busy.Calls > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d allocations (%d MiB in all) come from places that allocate all the time: they are counted, and their memory has no name", busy.Calls, busy.Bytes>>20))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s (%d MiB in all) %s from places that allocate all the time: only counted, and of memory without a name", term.Counted(busy.Calls, "allocation"), busy.Bytes>>20, term.Agree(busy.Calls, "comes", "come")))
 	}
 	return w.readMarks(c, r)
 }

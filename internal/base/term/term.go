@@ -393,3 +393,11 @@ func (p *Progress) Done() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
+
+// Agree is the verb, or another word, that goes with a number.
+func Agree[T Integer](n T, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -323,7 +324,7 @@ func (im *importer) tell(sentences map[string]bool) {
 	list := slices.Sorted(maps.Keys(sentences))
 	im.warnings = append(im.warnings, list[:min(len(list), most)]...)
 	if n := len(list) - most; n > 0 {
-		im.warnf("the same holds for %d more files: their functions are shown as offsets", n)
+		im.warnf("the same holds for %s: functions there are shown as offsets", term.Counted(n, "more file"))
 	}
 }
 

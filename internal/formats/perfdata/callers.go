@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/plainfile"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/code/unwind"
@@ -231,7 +232,7 @@ func (c *callers) mostBlamed() string {
 		words = append(words, fmt.Sprintf("%s (%d)", name, c.blamed[name]))
 	}
 	if more := len(names) - most; more > 0 {
-		words = append(words, fmt.Sprintf("%d more files", more))
+		words = append(words, term.Counted(more, "more file"))
 	}
 	return strings.Join(words, ", ")
 }

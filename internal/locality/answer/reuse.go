@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
@@ -356,7 +357,7 @@ func (a *Reuse) explain(in ReuseInput) {
 		a.note("%d threads have a stack of their own each, as private caches do; lines that several use count for each", len(r.Threads))
 	}
 	if r.Unsized > 0 {
-		a.note("%d references have no size and count as one byte: those over two lines are missed, and the bytes used are not known", r.Unsized)
+		a.note("%s %s no size and %s as one byte: those over two lines are missed, and the bytes used are not known", term.Counted(r.Unsized, "reference"), term.Agree(r.Unsized, "has", "have"), term.Agree(r.Unsized, "counts", "count"))
 	}
 	if r.Loads > 0 && float64(r.Aliases) >= aliasShare*float64(r.Loads) {
 		a.note("%.1f %% of the loads agree with one of the last 32 stores in bits 3 to 11 and lie in another page: the processor may hold each back for a store that does not concern it (modelled)", 100*float64(r.Aliases)/float64(r.Loads))

@@ -516,7 +516,7 @@ func (f *fitting) commands(a, b []Run) {
 		return 0
 	}
 	if ia, ib := iterations(&a[0]), iterations(&b[0]); ia != ib && ia > 0 && ib > 0 {
-		f.say("A has %d iterations, B %d: --per iteration divides by them", ia, ib)
+		f.say("A has %s, B %d: --per iteration divides by them", term.Counted(ia, "iteration"), ib)
 	}
 }
 

@@ -207,15 +207,15 @@ func (c *Comparison) sureness(w *Row) string {
 	text := between(*w.Low, *w.High)
 	switch c.Design {
 	case Pairs:
-		return fmt.Sprintf("%s, sure with %d pairs", text, c.Pairs)
+		return fmt.Sprintf("%s, sure with %s", text, term.Counted(c.Pairs, "pair"))
 	case Sides:
-		return fmt.Sprintf("%s, %d runs against %d", text, len(c.A.Runs), len(c.B.Runs))
+		return fmt.Sprintf("%s, %s against %d", text, term.Counted(len(c.A.Runs), "run"), len(c.B.Runs))
 	}
 	if c.Tau != nil && *c.Tau == 0 {
 		return text + " by sampling"
 	}
 	if c.learned > 0 {
-		return fmt.Sprintf("%s, one run a side, as %d other runs differ", text, c.learned)
+		return fmt.Sprintf("%s, one run a side, as %s %s", text, term.Counted(c.learned, "other run"), term.Agree(c.learned, "differs", "differ"))
 	}
 	return fmt.Sprintf("%s, if runs of one program differ by no more than some %s; one run a side cannot show that", text, Percent(*c.Tau))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // mergeLeaps merges partitions until every leap, the partitions at the same
@@ -45,7 +47,7 @@ func (s *Structure) mergeLeaps(ctx context.Context) error {
 	}
 	s.recontract(l.set)
 	if merged := before - (len(s.Parts.Start) - 1); merged > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("merged %d partitions by leaps, because a phase of a bulk-synchronous program should hold every process", merged))
+		s.Notes = append(s.Notes, fmt.Sprintf("merged %s by leaps, because a phase of a bulk-synchronous program should hold every process", term.Counted(merged, "partition")))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
@@ -235,7 +236,7 @@ func (s *Structure) mergeAcross() {
 	}
 	merged := n - int(count) - 1
 	if n > 0 && merged > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("merged %d partitions that share global steps", merged))
+		s.Notes = append(s.Notes, fmt.Sprintf("merged %s that %s global steps", term.Counted(merged, "partition"), term.Agree(merged, "shares", "share")))
 	}
 	s.collectRuns(int(count) + min(n, 1))
 	s.spanParts()

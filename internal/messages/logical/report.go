@@ -128,10 +128,10 @@ func (s *Structure) NewReport(c *Causes, top int) *Report {
 		Top:   []ReportCause{}, Patterns: []ReportPattern{},
 	}
 	if skewed := s.skewed(); skewed > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d messages are received before they are sent: the clocks differ, so lateness is not to be trusted", skewed))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s received before being sent: the clocks differ, so lateness is not to be trusted", term.Counted(skewed, "message")+term.Agree(skewed, " is", " are")))
 	}
 	if s.Cyclic > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d operations happen before themselves: the trace is damaged, and their steps are not in order", s.Cyclic))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s before %s: the trace is damaged, and the steps of such operations are not in order", term.Counted(s.Cyclic, "operation")+term.Agree(s.Cyclic, " happens", " happen"), term.Agree(s.Cyclic, "itself", "themselves")))
 	}
 	if s.Len() == 0 {
 		r.Warnings = append(r.Warnings, "no communication in this trace, hence no logical structure")

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
@@ -269,8 +270,8 @@ func (s *Structure) coalesce() {
 		s.Merges = append(s.Merges, Merge{"coalesce", n, s.Len()})
 	}
 	if joined > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("coalesced %d neighbouring non-blocking sends into %d operations, because processes with different numbers of neighbours would otherwise be compared at different steps",
-			joined+s.coalesced(), s.coalesced()))
+		s.Notes = append(s.Notes, fmt.Sprintf("coalesced %s into %s, because processes with different numbers of neighbours would otherwise be compared at different steps",
+			term.Counted(joined+s.coalesced(), "neighbouring non-blocking send"), term.Counted(s.coalesced(), "operation")))
 	}
 }
 

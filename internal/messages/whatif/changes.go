@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
@@ -161,7 +162,7 @@ func (s *Scenario) chooseRanks(sel *selection, value string) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("there is no rank %s; there are %d processes", item, s.Lines())
+			return fmt.Errorf("there is no rank %s; the run has %s", item, term.Counted(s.Lines(), "process"))
 		}
 	}
 	return nil
@@ -343,7 +344,7 @@ func (s *Scenario) without(_ context.Context, words []string) error {
 	if n == 0 {
 		return fmt.Errorf("no %s there waits for anybody", words[1])
 	}
-	s.assume("%d calls of %s wait for nobody and take at most 20 µs; the program is right without them", n, words[1])
+	s.assume("%s of %s %s for nobody and %s at most 20 µs; the program is right without", term.Counted(n, "call"), words[1], term.Agree(n, "waits", "wait"), term.Agree(n, "takes", "take"))
 	return nil
 }
 

@@ -144,7 +144,7 @@ func (s *Scenario) remap(_ context.Context, words []string) error {
 			return takes(host(p) == host(q), bytes), takes(host(places[p]) == host(places[q]), bytes)
 		})
 	}
-	s.assume("%d messages change between inside and between hosts; computations and collectives keep their times", moved)
+	s.assume("%s %s between inside and between hosts; computations and collectives keep their times", term.Counted(moved, "message"), term.Agree(moved, "changes", "change"))
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (s *Scenario) hostLines(host func(int32) string) (inside, between linear, e
 		}
 	}
 	if n[0] < enoughReceivers || n[1] < enoughReceivers {
-		return inside, between, fmt.Errorf("%d messages inside and %d between hosts had a waiting receiver; %d of each are needed to tell what they take", n[0], n[1], enoughReceivers)
+		return inside, between, fmt.Errorf("%s inside and %d between hosts had a waiting receiver; %d of each are needed to tell what they take", term.Counted(n[0], "message"), n[1], enoughReceivers)
 	}
 	return fitLine(smallest[0]), fitLine(smallest[1]), nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
@@ -360,10 +361,10 @@ func (c *converter) notes() {
 		}
 	}
 	if cut > 0 {
-		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d processes ended without MPI_Finalize; what they did until then is recorded", cut))
+		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%s ended without MPI_Finalize; what was done until then is recorded", term.Counted(cut, "process")))
 	}
 	if missed := c.missed(); missed > 0 {
-		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d calls of more threads than are told apart are not recorded", missed))
+		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%s of more threads than are told apart %s not recorded", term.Counted(missed, "call"), term.Agree(missed, "is", "are")))
 	}
 	for _, k := range c.order {
 		if !k.self && len(k.ranks) != int(k.size) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
@@ -268,7 +269,7 @@ func (j *job) step(ctx context.Context) error {
 	}
 	j.unfollowed = res.Unfollowed
 	if res.Unknown > 0 {
-		j.note("%d steps were over instructions that could not be decoded; their accesses, if any, are missing", res.Unknown)
+		j.note("%s went over instructions that could not be decoded; their accesses, if any, are missing", term.Counted(res.Unknown, "step"))
 	}
 	return nil
 }

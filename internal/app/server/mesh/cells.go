@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
@@ -52,7 +53,7 @@ func (s routes) meshCell(w http.ResponseWriter, r *http.Request, m *Mesh) error 
 	}
 	part, in := space.PartOf(ask.Cell)
 	if part == nil {
-		return frame.BadRequest("the mesh has %d cells; there is no cell %d", space.Cells, ask.Cell)
+		return frame.BadRequest("the mesh has %s; there is no cell %d", term.Counted(space.Cells, "cell"), ask.Cell)
 	}
 	answer := MeshCell{Cell: ask.Cell, Part: part.Name, Index: []int{}}
 	if at, ok := part.Index(in); ok {

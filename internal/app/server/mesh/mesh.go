@@ -69,7 +69,7 @@ func (m *Mesh) String() string {
 	if m.View != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s cells, %d dumps", term.Thousands(m.cells), len(m.Series.Steps))
+	return term.Counted(m.cells, "cell") + ", " + term.Counted(len(m.Series.Steps), "dump")
 }
 
 // Tell implements frame.Part.
@@ -297,7 +297,7 @@ func (m *Mesh) askMesh(ctx context.Context, step *int) (*grid.Mesh, error) {
 		*step = len(m.Series.Steps) - 1
 	}
 	if *step < 0 || *step >= len(m.Series.Steps) {
-		return nil, frame.BadRequest("the mesh has %d dumps; there is no dump %d", len(m.Series.Steps), *step)
+		return nil, frame.BadRequest("the mesh has %s; there is no dump %d", term.Counted(len(m.Series.Steps), "dump"), *step)
 	}
 	return m.Series.Mesh(ctx, *step)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
@@ -15,7 +16,7 @@ func (m *Mesh) change(ctx context.Context, now *mesh.Field, a MeshFieldAsk) (*me
 		return nil, frame.BadRequest("a change compares the samples of two dumps: the mode must be only")
 	}
 	if *a.Since < 0 || *a.Since >= len(m.Series.Steps) {
-		return nil, frame.BadRequest("the mesh has %d dumps; there is no dump %d", len(m.Series.Steps), *a.Since)
+		return nil, frame.BadRequest("the mesh has %s; there is no dump %d", term.Counted(len(m.Series.Steps), "dump"), *a.Since)
 	}
 	same, err := m.Series.SameCells(ctx, *a.Since, a.Step)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
@@ -334,7 +335,7 @@ func (m *Mesh) clipped(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAs
 
 func (m *Mesh) extract(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk) (*shell, error) {
 	if ask.Level < -1 || ask.Level >= max(1, len(dump.Levels)) {
-		return nil, frame.BadRequest("the mesh has %d levels; there is no level %d", max(1, len(dump.Levels)), ask.Level)
+		return nil, frame.BadRequest("the mesh has %s; there is no level %d", term.Counted(max(1, len(dump.Levels)), "level"), ask.Level)
 	}
 	keep, err := m.clipped(ctx, dump, ask)
 	if err != nil {

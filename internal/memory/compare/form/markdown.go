@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/findings"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/memory/compare"
 )
 
@@ -39,11 +40,11 @@ func Markdown(w io.Writer, c *compare.Comparison, command string) error {
 		left := markdownTable(&b, c, rest)
 		b.WriteString("\n</details>\n")
 		if left > 0 {
-			fmt.Fprintf(&b, "\n%d rows are left out.\n", left)
+			fmt.Fprintf(&b, "\n%s %s left out.\n", term.Counted(left, "row"), term.Agree(left, "is", "are"))
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %d and %d runs; `%s`\n", map[compare.Design]string{compare.Pairs: fmt.Sprintf("%d pairs", c.Pairs), compare.Sides: "runs without pairs", compare.One: "one run a side"}[c.Design],
-		len(c.A.Runs), len(c.B.Runs), findings.Clip(strings.ReplaceAll(command, "`", "'"), 1000))
+	fmt.Fprintf(&b, "\n%s, %d and %s; `%s`\n", map[compare.Design]string{compare.Pairs: term.Counted(c.Pairs, "pair"), compare.Sides: "runs without pairs", compare.One: "one run a side"}[c.Design],
+		len(c.A.Runs), term.Counted(len(c.B.Runs), "run"), findings.Clip(strings.ReplaceAll(command, "`", "'"), 1000))
 	_, err := w.Write(b.Bytes())
 	return err
 }
