@@ -62,7 +62,7 @@ var noCounts = []string{
 
 // limits and wholes stand before numbers that are never one, or are of a part:
 // "at most 64 groups", "1 of 3 ranks".
-var limits = []string{"of ", "than ", "most ", "least ", "to ", "axes and pairs, "}
+var limits = []string{"of ", "than ", "between one and ", "most ", "least ", "to ", "axes and pairs, "}
 
 // sentences are where words for people are written, beside the verbs.
 var sentences = []string{
