@@ -5,14 +5,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
-// fewNames is how many names of a column a sentence lists; among manyNames no near
-// one is looked for, which takes the square of their lengths each.
-const fewNames, manyNames = 8, 20_000
+// fewNames is how many names of a column a sentence lists. Among manyNames, or for a
+// longName, no near one is looked for: that takes the product of their lengths each.
+const fewNames, manyNames, longName = 8, 20_000, 200
 
 // Absent says of each name in a selection that no row has, and what was perhaps meant:
 // such a selection is right, and finds nothing.
@@ -33,11 +34,14 @@ func Absent(e Expr, t *table.Table) []string {
 }
 
 func absent(c *table.Column, text string) string {
-	line := fmt.Sprintf("no row has %s %q", c.Name, text)
+	line := fmt.Sprintf("no row has %s %q", c.Name, term.ClipEnd(text, longName))
+	if text == "" || len(text) > longName || !utf8.ValidString(text) {
+		return line // nothing that is near could be typed
+	}
 	with := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))
 	near, n := "", 0
 	for _, name := range c.Dict {
-		if text != "" && with.MatchString(name) {
+		if with.MatchString(name) {
 			near = name
 			n++
 		}
@@ -49,9 +53,9 @@ func absent(c *table.Column, text string) string {
 	case n > 1:
 		return fmt.Sprintf("%s; %s with it: %s", line, term.Counted(n, "name"), Match{c.Name, with})
 	case near != "":
-		return fmt.Sprintf("%s; did you mean %q?", line, near)
+		return fmt.Sprintf("%s; did you mean %q?", line, term.ClipEnd(near, longName))
 	case len(c.Dict) > 0 && len(c.Dict) <= fewNames:
-		return line + "; there are " + strings.Join(c.Dict, ", ")
+		return term.ClipEnd(line+"; there are "+strings.Join(c.Dict, ", "), 2*longName)
 	}
 	return line
 }

@@ -213,6 +213,23 @@ func TestAbsentNamesAreTold(t *testing.T) {
 	}
 }
 
+// Names come from files and command lines of any encoding and length.
+func TestAbsentNamesOfAnyBytes(t *testing.T) {
+	tab, err := table.New("samples", []*table.Column{{Name: "function", Kind: table.Category, Data: []uint32{0, 1}, Dict: []string{"caf\xe9(int)", "caf\xe9(double)"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"\xff", "caf\xe9", "", "a[(*", strings.Repeat("x", 60_000)} {
+		said := Absent(Compare{"function", Eq, TextValue(name)}, tab)
+		if len(said) != 1 || !strings.HasPrefix(said[0], "no row has function ") {
+			t.Errorf("%.20q: %.200q", name, said)
+		}
+		if strings.Contains(said[0], "~") {
+			t.Errorf("%.20q: a pattern that cannot be typed: %q", name, said)
+		}
+	}
+}
+
 func TestUnplacedResource(t *testing.T) {
 	d := eight(t)
 	d.Placing = nil
