@@ -154,7 +154,8 @@ describe('text', () => {
   it('keeps numbers with their units', () => {
     for (const [sentence, wholes] of [
       ['fill has 15.3 % ± 0.6 % of 12 345 samples', ['15.3 %', '0.6 %', '12 345']],
-      ['along time (≈ 0.00 to 5.11 ms; 3 s each)', ['5.11 ms', '3 s']],
+      ['along time (≈ 0.00 to 5.11 ms; 3 s each)', ['≈ 0.00', '5.11 ms', '3 s']],
+      ['costs 39.6 % less: ≈ 2.21 M → ≈ 1.33 M cycles', ['39.6 %', '≈ 2.21 M', '≈ 1.33 M']],
       ['Line stencil.c:42 costs 16 cycles against 12 samples', []],
       ['63 to 135 G ticks, +4 % and −4.2 % in L1 512 KiB', ['135 G', '+4 %', '−4.2 %', '512 KiB']],
       ['2 sizes of 3 steps, 5 Ranks', []],

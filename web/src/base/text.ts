@@ -77,9 +77,9 @@ export function fitApart(names: readonly string[], width: number, font: Font, me
   return cut.map((c, i) => (meant.get(c)!.size > 1 ? cutInside(names[i]!, width, font, measure) : c));
 }
 
-// A number with what belongs to it: groups of three digits, and a short unit.
+// A number with what belongs to it: that it is about, groups of three digits, a short unit.
 const WHOLE =
-  /(?<![\p{L}\d.])[+−-]?\d+(?: \d{3}(?!\d))*(?:[.,]\d+)?(?: (?:%|σ|×|[nµm]?s|[kKMGT]i?B|B|[kMGT]))?(?![\p{L}\d])/gu;
+  /(?<![\p{L}\d.])(?:≈ )?[+−-]?\d+(?: \d{3}(?!\d))*(?:[.,]\d+)?(?: (?:%|σ|×|[nµm]?s|[kKMGT]i?B|B|[kMGT]))?(?![\p{L}\d])/gu;
 
 /** The parts of a sentence: text that may be broken, a number that may not, text, and so on. */
 export function unparted(sentence: string): string[] {
