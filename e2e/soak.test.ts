@@ -16,8 +16,9 @@ const LONG = 900;
 const RESTING = 16_000;
 /** Answers that are counted when the play pauses come first; on a busy machine they take as long. */
 const ANSWERED = 60_000;
-/** How often a long play rests. What a server holds between two questions depends on
- * which question came last; what it holds at rest is what it keeps. */
+/** How often a long play goes back to the page as it opens, and rests. What a server holds
+ * between two questions depends on which question came last; what it holds at rest is
+ * what it keeps. */
 const RESTS = 9;
 
 const PAGES: readonly (() => readonly string[])[] = [
@@ -130,11 +131,12 @@ async function frame(page: Page): Promise<number> {
 }
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
-const mean = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0) / Math.max(all.length, 1);
 
-/** Waits until the server has rested: nobody has asked it anything for a while. */
-async function rest(page: Page): Promise<void> {
+/** Goes back to where the play began, and waits until the server has rested: nobody has
+ * asked it anything for a while. */
+async function rest(page: Page, url: string): Promise<void> {
   await page.mouse.move(0, 0); // nothing under it asks again
+  await page.goto(url);
   let asked = performance.now();
   const note = (): void => void (asked = performance.now());
   const events = ['request', 'requestfinished', 'requestfailed'] as const;
@@ -167,7 +169,7 @@ async function play(page: Page, server: Running, share: number, next: () => numb
       if (next() < 0.005) await page.reload();
     }
     if (turns === 1) break;
-    await rest(page);
+    await rest(page, server.url);
     played.kept.push(memory(server.pid));
   }
   return played;
@@ -196,7 +198,9 @@ describe('an hour of use', () => {
         );
         expect(problems.join('\n')).toBe('');
         expect(Math.max(...frames)).toBeLessThan(30_000);
-        if (SECONDS >= LONG) expect(mean(end) / mean(middle)).toBeLessThan(1.05);
+        // Answers of the last minute are kept through a rest; what is never given back is
+        // there at every one.
+        if (SECONDS >= LONG) expect(Math.min(...end) / Math.min(...middle)).toBeLessThan(1.05);
       } finally {
         await browser.close();
         await server.stop();

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/reuse"
@@ -107,6 +108,21 @@ func NewDetail(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p
 	d.Counts, d.Lines = d.survey.Counts, uint64(lines.Lines())
 	d.survey, d.gone = nil, nil
 	return d, nil
+}
+
+// perAccess is what a detail takes of memory for each access, without its levels.
+const perAccess = 4 + 2 + 1 + 4 // distance, bytes used, hidden, line
+
+// DetailWeight is about what the detail of so many accesses takes in memory on a
+// machine of so many levels, before it is made.
+func DetailWeight(accesses, levels int) int64 {
+	return int64(accesses) * (perAccess + int64(levels)*int64(unsafe.Sizeof(Outcome{})))
+}
+
+// Bytes is what the detail takes in memory.
+func (d *Detail) Bytes() int64 {
+	return DetailWeight(len(d.Distance), len(d.Levels)) +
+		int64(cap(d.Spans))*int64(unsafe.Sizeof(Span{})) + int64(cap(d.Framed))*int64(unsafe.Sizeof(Framed{}))
 }
 
 func (d *Detail) access(i int, a *Access, pieces []Piece, lines *reuse.Stack) {

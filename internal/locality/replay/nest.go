@@ -24,6 +24,9 @@ type Nest struct {
 	at    int32 // position of the first reference of the body, without what prepares it
 }
 
+// Bytes is about what the nest takes in memory: where its turns begin.
+func (n *Nest) Bytes() int64 { return 4 * int64(cap(n.turns)) }
+
 // Turns is how many turns the innermost loop makes in all.
 func (n *Nest) Turns() int { return len(n.turns) }
 

@@ -6,6 +6,7 @@ package views
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/table"
@@ -53,6 +54,26 @@ func New(ctx context.Context, t *replay.Trace, objects *layout.Table, m *platfor
 		s.exact[d]++
 	}
 	return s, nil
+}
+
+// Weight is about what the study of so many accesses takes in memory on a machine of
+// so many levels, before it is made.
+func Weight(accesses, levels int) int64 {
+	return replay.DetailWeight(accesses, levels) + 4*int64(accesses) // and the cell of each
+}
+
+// Bytes is what the study takes in memory, beside the trace that it is of.
+func (s *Study) Bytes() int64 {
+	sum := s.Detail.Bytes() + 8*int64(cap(s.exact)) + 4*int64(cap(s.cellOf)) + int64(cap(s.cells))*int64(unsafe.Sizeof(cell{}))
+	for _, n := range s.nests {
+		sum += n.Bytes()
+	}
+	for _, f := range s.fields {
+		if f != nil {
+			sum += int64(cap(f.lines)) * int64(unsafe.Sizeof(lineUse{}))
+		}
+	}
+	return sum
 }
 
 // Choice is the selected references.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -48,6 +49,33 @@ func sum(all []uint64) (n uint64) {
 		n += x
 	}
 	return n
+}
+
+// TestBytes: what a study says that it takes is what the heap grows by, and what it was
+// foreseen to take is no more.
+func TestBytes(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // what finalizers let go of
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	of := study(t)
+	tr := &replay.Trace{Threads: of.Trace.Threads, Places: of.Trace.Places, Codes: of.Trace.Codes}
+	for range 64 {
+		tr.Accesses = append(tr.Accesses, of.Trace.Accesses...)
+	}
+	before := heap()
+	s, err := New(t.Context(), tr, of.Table, of.Machine, &replay.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grown, said, foreseen := heap()-before, s.Bytes(), Weight(len(tr.Accesses), len(of.Machine.Levels))
+	if grown < said*9/10 || grown > said*11/10 || foreseen > said {
+		t.Errorf("the heap grew by %d bytes; the study says %d, and %d were foreseen", grown, said, foreseen)
+	}
+	runtime.KeepAlive(s)
 }
 
 // TestCountAddsUp: rows of every kind add up to the whole, selected and not, and

@@ -96,8 +96,9 @@ func (r *Refs) Tell(_ context.Context, info *frame.Info) error {
 	return nil
 }
 
-// Close implements frame.Part: every reader of the trace closes it.
-func (r *Refs) Close() {}
+// Close implements frame.Part: every reader of the trace closes it, and what was kept
+// of it is given back.
+func (r *Refs) Close() { r.locality.close() }
 
 // Kind is reference traces as the server knows them.
 type Kind struct{}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -25,25 +26,46 @@ import (
 // mostKept bounds the references that are kept in memory for the locality page.
 const mostKept = 16_000_000
 
-// maxStudies is how many replays are kept: what is there, what is asked about,
-// and what was before.
-const maxStudies = 4
-
 // locality is a trace kept in memory, and what was replayed of it.
 type locality struct {
 	turn chan struct{} // one at a time reads, replays or looks something up
 
 	set     *refset.Set
 	trace   *replay.Trace
-	loops   *views.Loops // nil until they are asked for
+	claim   *budget.Claim // of the trace
+	loops   *views.Loops  // nil until they are asked for
 	whole   bool
-	studies []*kept      // newest first
 	table   *table.Table // that selections are looked up in
 	files   map[string]string
-	chosen  map[string]table.Bits
-	counts  map[string]*replay.Tally // by machine and change
+	answers *budget.Share // replays, selections and counts, while there is room; nil until the trace is read
 
 	advice adviceKept
+}
+
+// What is kept of answers, beside their sizes: replays of what is there, what is asked
+// about and what was before, and the last selections.
+const (
+	maxStudies  = 3
+	usualLevels = 3 // of cache; of a machine with more, fewer replays are kept
+	maxChosen   = 32
+)
+
+// Keys of what is kept.
+type (
+	studyKey  struct{ machine, set, change string }
+	chosenKey string
+	countsKey struct{ machine, change string }
+)
+
+// close gives back what it holds. Nobody uses it any more.
+func (l *locality) close() {
+	if l == nil {
+		return
+	}
+	if l.answers != nil {
+		l.answers.Close()
+	}
+	l.claim.Release()
 }
 
 // adviceKept is the advice that was found; looking for it takes seconds.
@@ -78,14 +100,13 @@ func (a *adviceKept) find(key string, find func() (*answer.Advise, error)) (*ans
 
 // kept is a replay and what it is of.
 type kept struct {
-	machine, set, change string
-	study                *views.Study
-	placements           [][2]uint64
+	study      *views.Study
+	placements [][2]uint64
 }
 
 // newLocality is of a trace; its table is nil if it has none.
 func newLocality(rows *table.Table) *locality {
-	l := &locality{turn: make(chan struct{}, 1), table: rows, files: fileNames(rows), chosen: map[string]table.Bits{}, counts: map[string]*replay.Tally{}}
+	l := &locality{turn: make(chan struct{}, 1), table: rows, files: fileNames(rows)}
 	l.turn <- struct{}{}
 	return l
 }
@@ -123,7 +144,7 @@ func wrongAsk(err error) error {
 }
 
 // load reads the trace, once. The caller has the turn.
-func (l *locality) load(ctx context.Context, r *Refs, progress frame.Told) error {
+func (l *locality) load(ctx context.Context, r *Refs, progress frame.Told) (err error) {
 	if l.trace != nil {
 		return nil
 	}
@@ -132,6 +153,15 @@ func (l *locality) load(ctx context.Context, r *Refs, progress frame.Told) error
 		return err
 	}
 	defer set.Close()
+	claim, err := budget.Take(ctx, "the references of the page need", traceBytes(int(min(r.records, mostKept))))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			claim.Release()
+		}
+	}()
 	t, whole, err := set.Beginning(ctx, mostKept, func(_ string, n uint64) { progress("reading the trace", int(n), int(r.records)) })
 	if err != nil {
 		return err
@@ -143,9 +173,15 @@ func (l *locality) load(ctx context.Context, r *Refs, progress frame.Told) error
 	if _, err := advice.ReadMap(strings.NewReader(""), t, set.Table); err != nil {
 		return err
 	}
-	l.set, l.trace, l.whole = set, t, whole
+	l.set, l.trace, l.claim, l.whole = set, t, claim, whole
+	l.answers = budget.Of(ctx).NewShare()
+	n := len(t.Accesses)
+	l.answers.Bound(maxStudies*views.Weight(n, usualLevels) + maxChosen*int64(n)/8)
 	return nil
 }
+
+// traceBytes is what so many references take in memory.
+func traceBytes(n int) int64 { return int64(n) * int64(unsafe.Sizeof(replay.Access{})) }
 
 // loadLoops follows the loops of the trace, once. The caller has the turn.
 func (l *locality) loadLoops(ctx context.Context, r *Refs, progress frame.Told) error {
@@ -173,11 +209,9 @@ func (l *locality) loadLoops(ctx context.Context, r *Refs, progress frame.Told) 
 
 // study returns a replay, made now or before. The caller has the turn.
 func (l *locality) study(ctx context.Context, machine, set, change string, progress frame.Told) (*kept, error) {
-	i := slices.IndexFunc(l.studies, func(k *kept) bool { return k.machine == machine && k.set == set && k.change == change })
-	if i >= 0 {
-		k := l.studies[i]
-		l.studies = slices.Insert(slices.Delete(l.studies, i, i+1), 0, k)
-		return k, nil
+	key := studyKey{machine, set, change}
+	if k, ok := l.answers.Recall(key); ok {
+		return k.(*kept), nil
 	}
 	m, err := l.set.Machine(machine, set)
 	if err != nil {
@@ -188,7 +222,12 @@ func (l *locality) study(ctx context.Context, machine, set, change string, progr
 		return nil, err
 	}
 	progress("replaying the references", 0, 0)
-	k := &kept{machine: machine, set: set, change: change}
+	claim, err := budget.Take(ctx, "the replay of the references needs", views.Weight(len(l.trace.Accesses), len(m.Levels)))
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Release()
+	k := &kept{}
 	if change != "" {
 		if k.placements, err = placements(ctx, l.trace, m, plan); err != nil {
 			return nil, err
@@ -197,8 +236,8 @@ func (l *locality) study(ctx context.Context, machine, set, change string, progr
 	if k.study, err = views.New(ctx, l.trace, l.set.Table, m, plan); err != nil {
 		return nil, err
 	}
-	l.studies = slices.Insert(l.studies, 0, k)
-	l.studies = l.studies[:min(len(l.studies), maxStudies)]
+	claim.Release() // Keep takes what it weighs in the end
+	l.answers.Keep(key, k.study.Bytes(), k)
 	return k, nil
 }
 
@@ -233,20 +272,13 @@ func (l *locality) plan(change string) (*replay.Plan, error) {
 	return plan, nil
 }
 
-// maxChosen is how many selections are kept, maxCounts of how many machines and
-// changes the misses.
-const (
-	maxChosen = 32
-	maxCounts = 64
-)
-
 // choose finds the references that a selection means. The caller has the turn.
 func (l *locality) choose(ctx context.Context, r *Refs, where string, progress frame.Told) (table.Bits, error) {
 	if strings.TrimSpace(where) == "" {
 		return nil, nil
 	}
-	if rows, ok := l.chosen[where]; ok {
-		return rows, nil
+	if rows, ok := l.answers.Recall(chosenKey(where)); ok {
+		return rows.(table.Bits), nil
 	}
 	if l.table == nil {
 		t, err := views.Columns(l.trace, l.set.Table)
@@ -267,11 +299,9 @@ func (l *locality) choose(ctx context.Context, r *Refs, where string, progress f
 	if err != nil {
 		return nil, err
 	}
-	if len(l.chosen) >= maxChosen {
-		clear(l.chosen)
-	}
-	l.chosen[where] = append(table.Bits{}, rows...)
-	return l.chosen[where], nil
+	rows = slices.Clone(rows) // the engine has its own
+	l.answers.Keep(chosenKey(where), int64(8*len(rows)), rows)
+	return rows, nil
 }
 
 // rename gives source files the names that selections know them by.

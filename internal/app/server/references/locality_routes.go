@@ -242,19 +242,15 @@ func (l *locality) misses(ctx context.Context, name, change string, plan *replay
 		return nil, frame.BadRequest("%v", err)
 	}
 	counts := func(change string, plan *replay.Plan) (*replay.Tally, error) {
-		key := name + "\n" + change
-		if n, ok := l.counts[key]; ok {
-			return n, nil
+		key := countsKey{name, change}
+		if n, ok := l.answers.Recall(key); ok {
+			return n.(*replay.Tally), nil
 		}
 		n, err := replay.Weigh(ctx, l.trace, m, plan, replay.Kept)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			l.answers.Keep(key, 0, n)
 		}
-		if len(l.counts) >= maxCounts {
-			clear(l.counts)
-		}
-		l.counts[key] = n
-		return n, nil
+		return n, err
 	}
 	now, err := counts("", &replay.Plan{})
 	if err != nil {
