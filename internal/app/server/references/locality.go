@@ -36,6 +36,7 @@ type locality struct {
 	loops   *views.Loops  // nil until they are asked for
 	whole   bool
 	table   *table.Table // that selections are looked up in
+	made    bool         // the table is this page's own
 	files   map[string]string
 	answers *budget.Share // replays, selections and counts, while there is room; nil until the trace is read
 
@@ -61,6 +62,9 @@ type (
 func (l *locality) close() {
 	if l == nil {
 		return
+	}
+	if l.made {
+		l.table.Close() // of temporary files, which are gone then
 	}
 	if l.answers != nil {
 		l.answers.Close()
@@ -285,7 +289,7 @@ func (l *locality) choose(ctx context.Context, r *Refs, where string, progress f
 		if err != nil {
 			return nil, err
 		}
-		l.table = t
+		l.table, l.made = t, true
 	}
 	x, err := query.Parse(where, l.table)
 	if err != nil {
