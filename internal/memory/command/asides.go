@@ -263,11 +263,7 @@ func (c *Catalogue) ranked(text string) []Suggestion {
 		if column == "" || end != len(tokens) || !slices.Contains(grouping, column) {
 			continue
 		}
-		target := "category"
-		if slices.Contains([]string{samples.Line, samples.Symbol, samples.Function, samples.File}, column) {
-			target = "offenders"
-		}
-		return c.page(target)
+		return c.listOf(column)
 	}
 	return nil
 }

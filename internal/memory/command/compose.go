@@ -192,13 +192,14 @@ func after(text string, words []string) (rest string, ok bool) {
 var taking = []string{"remove", "hide", "drop"}
 
 // left reads "remove cpu 0": the samples that are left then.
-func (c *Catalogue) left(text string) []Suggestion {
+func (c *Catalogue) left(text string, ctx *Context) []Suggestion {
 	rest, ok := after(text, taking)
 	if _, wish := wished(text); !ok || wish {
 		return nil
 	}
 	rest = strings.Join(axisNamed(strings.Fields(rest)), " ")
-	if column, end := c.axisAt(tokensOf(rest), 0); column != "" && end == len(tokensOf(rest)) {
+	tokens := tokensOf(rest)
+	if column, end := c.axisAt(tokens, 0); column != "" && end == len(tokens) && (slices.Contains(ctx.Shown, column) || len(c.values[tokens[0].word]) == 0) {
 		return nil
 	}
 	return c.composed("not " + rest)
@@ -406,6 +407,8 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.threadsAt(tokens, at)...) // before its number, which no thread has
 	out = append(out, c.boundsAt(tokens, at)...)
 	out = append(out, c.nearAt(tokens, at)...)
+	out = append(out, c.likeAt(tokens, at)...)
+	out = append(out, c.lackingAt(tokens, at)...)
 	out = append(out, c.leftOutAt(tokens, at)...)
 	out = append(out, c.sinceAt(tokens, at)...)
 	out = append(out, c.besideAt(tokens, at)...)
@@ -705,9 +708,12 @@ func (c *Catalogue) endsAt(tokens []token, at int) []part {
 			clause = ofSpan(column, query.Le, p)
 		}
 		return []part{{score: 1, text: "the " + which + " " + n + " % of " + column, lazy: clause, axes: []string{column}, end: end}}
-	case shared && high && timeUnits[share.unit()] > 0 && column == samples.Time && samples.UnitOf(c.table.Column(column)) == samples.Nanoseconds:
-		much := share.lo.number * timeUnits[share.unit()]
-		return []part{{score: 1, text: "the " + which + " " + n + " " + share.unit(), lazy: fromEnd(column, much), axes: []string{column}, end: end}}
+	case shared && timeUnits[share.unit()] > 0 && column == samples.Time && samples.UnitOf(c.table.Column(column)) == samples.Nanoseconds:
+		clause := fromEnd(column, query.Ge, 1, -share.lo.number*timeUnits[share.unit()])
+		if low {
+			clause = fromEnd(column, query.Le, 0, share.lo.number*timeUnits[share.unit()])
+		}
+		return []part{{score: 1, text: strings.ReplaceAll("the "+which+" "+n+" "+share.unit(), " 1 "+share.unit(), " "+share.unit()), lazy: clause, axes: []string{column}, end: end}}
 	case !shared && column == samples.Iteration:
 		p := 1.0
 		if low {

@@ -375,6 +375,9 @@ func (c *Catalogue) furtherLimits(tokens []token, column string, b *bound, e que
 		}
 		switch {
 		case b.op != "" && opposite(b.op, more.op) && len(either) == 1:
+			if next > end && tokens[next-1].word == "or" {
+				return query.Or{Terms: []query.Expr{e, other}}, more.end
+			}
 			return query.And{Terms: []query.Expr{e, other}}, more.end
 		case b.op == "" && more.op == "" && next > end:
 			either, end = append(either, other), more.end
@@ -557,22 +560,11 @@ func (c *Catalogue) patternAt(tokens []token, at int) []part {
 		return nil
 	}
 	pattern := "(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(word), `\*`, ".*") + "$"
-	like, err := regexp.Compile(pattern)
-	if err != nil {
+	parts := c.likeOf(nameColumns, pattern, word, at+1)
+	if len(parts) > 0 && parts[0].missing != "" {
 		return nil
 	}
-	for _, column := range []string{samples.Symbol, samples.Function, samples.File} {
-		col := samples.UsableAs(c.table, column, table.Category)
-		if col == nil || !slices.ContainsFunc(col.Dict, like.MatchString) {
-			continue
-		}
-		e, err := query.Parse(fmt.Sprintf("%s ~ %s", column, query.TextValue(pattern)), c.table)
-		if err != nil {
-			return nil
-		}
-		return []part{{score: 1, text: column + " " + word, expr: e, axes: []string{column}, end: at + 1}}
-	}
-	return nil
+	return parts
 }
 
 func (c *Catalogue) setPart(n int, score float64, end int) part {

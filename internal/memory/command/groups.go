@@ -253,11 +253,11 @@ func ofSpan(column string, op query.Op, share float64) clause {
 	}
 }
 
-// fromEnd compares values with what lies so much before the largest.
-func fromEnd(column string, much float64) clause {
+// fromEnd compares values with what lies so much from an end, which is a quantile.
+func fromEnd(column string, op query.Op, end, much float64) clause {
 	return func(n numbers) (string, error) {
-		most, err := n.quantile(column, 1)
-		return query.Compare{Column: column, Op: query.Ge, Value: query.NumberValue(most - much)}.String(), err
+		v, err := n.quantile(column, end)
+		return query.Compare{Column: column, Op: op, Value: query.NumberValue(v + much)}.String(), err
 	}
 }
 
@@ -305,6 +305,7 @@ var phenomena = []phenomenon{
 		said("snoop", []string{datasrc.SnoopNames[datasrc.SnoopHitM]}, "what snooping found")},
 	{"loads", []string{"reads", "load operations"}, "loads", said("op", []string{datasrc.OpNames[datasrc.Load], datasrc.OpNames[datasrc.LoadStore]}, "whether an access was a load", "ibs_ld_op")},
 	{"stores", []string{"writes", "store operations"}, "stores", said("op", []string{datasrc.OpNames[datasrc.Store], datasrc.OpNames[datasrc.LoadStore]}, "whether an access was a store", "ibs_st_op")},
+	{"read-modify-writes", []string{"read modify write", "RMW", "loads that store", "updates in place"}, "accesses that read and write at once", said("op", []string{datasrc.OpNames[datasrc.LoadStore]}, "whether an access read and wrote at once")},
 	{"prefetches", []string{"software prefetch"}, "software prefetches", said("op", []string{datasrc.OpNames[datasrc.Prefetch]}, "whether an access was a prefetch", "ibs_sw_pf")},
 	{"line fill buffer", []string{"LFB hits", "fill buffer"}, "accesses to a line that was on its way already", served([]hw.Level{hw.LFB})},
 	{"uncached accesses", []string{"uncacheable"}, "accesses that caches do not take", served([]hw.Level{hw.Uncached, hw.IO}, "ibs_dc_uc_mem_acc")},

@@ -44,8 +44,10 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 	if rest, ok := wished(text); ok {
 		out = append(out, c.composed(rest)...)
 	}
-	out = append(out, c.left(text)...)
+	out = append(out, c.left(text, &ctx)...)
 	out = append(out, c.kept(text, &ctx)...)
+	out = append(out, c.shown(text, &ctx)...)
+	out = append(out, c.grouped(text)...)
 	out = append(out, c.comparing(text)...)
 	out = append(out, c.against(text)...)
 	out = append(out, c.viewOf(text, &ctx)...)

@@ -131,7 +131,7 @@ func numberToken(digits, unit, plus string) (token, bool) {
 }
 
 // timeUnits are units of time in nanoseconds.
-var timeUnits = map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9, "seconds": 1e9, "second": 1e9,
+var timeUnits = map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9, "seconds": 1e9, "second": 1e9, "minute": 60e9, "minutes": 60e9,
 	"milliseconds": 1e6, "microseconds": 1e3, "nanoseconds": 1}
 
 // countUnits are words for what a number counts.

@@ -64,6 +64,14 @@ describe('run', () => {
       'latency',
       'level',
     ]));
+  it('shows several', () =>
+    expect(names(carry({ action: 'show', axes: ['level', 'line'] }).state)).toEqual([
+      'time',
+      'cpu',
+      'latency',
+      'level',
+      'line',
+    ]));
   it('hides', () =>
     expect(names(carry({ action: 'hide', axes: ['cpu'] }).state)).toEqual(['time', 'latency']));
   it('hides several', () =>

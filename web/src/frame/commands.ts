@@ -62,7 +62,8 @@ export function run(s: Suggestion, store: Store, hands: Hands): void {
       select(s, store);
       return;
     case 'show':
-      if (first) store.change({ bottom: 'parallel', axes: [...axes, { column: first }] });
+      if (first)
+        store.change({ bottom: 'parallel', axes: [...axes, ...s.axes.map((column) => ({ column }))] });
       return;
     case 'hide': {
       const left = axes.filter((a) => !s.axes.includes(a.column));
