@@ -308,8 +308,8 @@ func (p *prover) entries(st int32, row int) (uint64, bool) {
 func (p *prover) calls(st int32, row int) (uint64, bool) {
 	sh := &p.statements[st].shape
 	function := p.groups[p.members[row][0]].function
-	if sh.function == "" || plainName(p.functions[function].name) != sh.function {
-		return 0, false // inlined
+	if sh.function == "" || plainName(p.functions[function].name) != sh.function || p.strayed[row] {
+		return 0, false // inlined, or one of several
 	}
 	for _, g := range p.members[row] {
 		if p.groups[g].function != function {

@@ -23,6 +23,7 @@ func (b *build) tree() *Tree {
 	b.costs()
 	b.counts()
 	b.countInferred()
+	b.apart()
 	b.sideBySide()
 	b.intoItself()
 	b.proven = map[int]bool{}

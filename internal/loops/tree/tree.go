@@ -174,6 +174,8 @@ type build struct {
 	// entriesSure says of each row whether its entries are certain, even if its
 	// turns are not; turnsSure the other way round.
 	entriesSure, turnsSure []bool
+	// strayed are rows of which code ran at a place that has no loop of it.
+	strayed []bool
 	// unsupported are the numbers of each row that nothing speaks for.
 	unsupported []Unknown
 	// proven are the rows whose counts the text tells, where that matters.
