@@ -12,7 +12,7 @@ import type {
 } from '../../api/wire';
 import { rowsNamed } from '../../state/references';
 import { text, type Selection, type Term } from '../../state/selection';
-import { laneRows, MARGIN } from './map';
+import { laneRows, lanesIn, MARGIN } from './map';
 import { termOf, type RowsInput } from './rows';
 import type { LocalityState, TableTab } from './state';
 import type { Called } from './words';
@@ -42,15 +42,17 @@ export const beforeAskOf = (ask: LocalityAsk): LocalityAsk => ({ ...ask, other: 
 
 export const MOST_LANES = 12;
 
+/** The objects that a map may have lanes of: those with misses at its level. */
+export const lanesOf = (answer: LocalityAnswer, level: number): LocalityAnswer['now']['objects'] =>
+  answer.now.objects.filter((o) => !o.object.startsWith('(') && (o.misses[level] ?? 0) > 0 && o.bytes > 0);
+
 /** The map of the objects with the most misses at a level. */
 export function mapAskOf(
   ask: LocalityAsk,
   answer: LocalityAnswer,
   room: { readonly w: number; readonly h: number },
 ): LocalityMapAsk {
-  const objects = answer.now.objects
-    .filter((o) => !o.object.startsWith('(') && (o.misses[ask.level] ?? 0) > 0 && o.bytes > 0)
-    .slice(0, MOST_LANES);
+  const objects = lanesOf(answer, ask.level).slice(0, Math.min(MOST_LANES, lanesIn(room.h)));
   return {
     ...ask,
     other: '',

@@ -161,7 +161,7 @@ export class CurveView implements KeptView<CurveMark> {
   private drawAxes(r: Renderer): void {
     const muted = { font: { size: 11 }, fill: r.theme.muted };
     const { plot } = this;
-    for (const v of linearTicks(0, this.most, Math.max(2, Math.floor(plot.h / 44)))) {
+    for (const v of linearTicks(0, this.most, Math.max(3, Math.floor(plot.h / 44)))) {
       r.line(plot.x, this.y(v), plot.x + plot.w, this.y(v), { stroke: r.theme.hair, width: 1 });
       r.text(this.shown(v), plot.x - 6, this.y(v), { ...muted, align: 'right' });
     }

@@ -22,7 +22,7 @@ import { missCode } from './code';
 import { bytesOf, commands, fitting, resized, type CommandInput } from './commands';
 import { CurveView, type CurveInput } from './curve';
 import { LayoutView } from './layoutview';
-import { laneRows, MapView } from './map';
+import { laneRows, lanesIn, MapView } from './map';
 import { MatrixView } from './matrix';
 import { adviceList } from './menus';
 import { predictedText, proofMarks } from './proofs';
@@ -32,7 +32,18 @@ import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
 import { WhatIfView } from './whatif';
-import { against, headline, lossText, missesAt, saving, size, title, whatIfName, type Called } from './words';
+import {
+  against,
+  headline,
+  lossText,
+  mapNote,
+  missesAt,
+  saving,
+  size,
+  title,
+  whatIfName,
+  type Called,
+} from './words';
 
 const level = (name: string, bytes: number, misses: number): MissLevel => ({
   level: name,
@@ -479,6 +490,23 @@ describe('views', () => {
     const view = new SetsView({ now: answer.sets, then: undefined, level: 'L1', size: room, hovered: -1 });
     expect(view.describe(0).more).toContain('9 lines of one pass in 8 ways');
     expect(view.hitTest({ x: 13, y: 100 })).toBe(0);
+  });
+
+  it('has as many lanes on the map as there is room for their names', () => {
+    for (let height = 60; height < 900; height += 7) {
+      const rows = laneRows(Array(lanesIn(height)).fill({ bytes: 4096 }), height);
+      const tall = rows.reduce((sum, n) => sum + 2 * n + 4, 0);
+      if (rows.length > 1) {
+        expect(tall).toBeLessThanOrEqual(height - 18 - 36 - 18); // functions, set in use, axis
+        expect(Math.min(...rows)).toBeGreaterThanOrEqual(4); // 8 px and the gap: a line of 11.5 px
+      }
+    }
+    expect(mapNote({ window: 50_000, lanes: [1, 2] }, 256)).toBe(
+      'set in use = lines met in the last 50\u202f000 references · the 2 of 256 objects with the most misses',
+    );
+    expect(mapNote({ window: 10, lanes: [1, 2] }, 2)).toBe(
+      'set in use = lines met in the last 10 references',
+    );
   });
 
   it('finds lanes, columns and times on the map', () => {

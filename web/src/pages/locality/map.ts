@@ -53,10 +53,18 @@ const GAP = 4;
 const SET = 36;
 const AXIS = 18;
 
-/** How many rows of cells each object gets: heights by √ size, at least 14 px. */
+const LOWEST = 8; // px of a lane: its name needs them, with the gap
+
+const lanesRoom = (height: number): number => height - BAND - SET - AXIS - 10;
+
+/** How many lanes there is room for. */
+export const lanesIn = (height: number): number =>
+  Math.max(1, Math.floor(lanesRoom(height) / (LOWEST + GAP)));
+
+/** How many rows of cells each object gets: heights by √ size, at least 14 px if there is room. */
 export function laneRows(objects: readonly { readonly bytes: number }[], height: number): number[] {
-  const room = height - BAND - SET - AXIS - 10 - GAP * objects.length;
-  const least = Math.max(6, Math.min(14, Math.floor(room / Math.max(1, objects.length))));
+  const room = lanesRoom(height) - GAP * objects.length;
+  const least = Math.max(2, Math.min(14, Math.floor(room / Math.max(1, objects.length))));
   const weights = objects.map((o) => Math.sqrt(Math.max(1, o.bytes)));
   const sum = weights.reduce((a, b) => a + b, 0) || 1;
   const free = Math.max(0, room - least * objects.length);

@@ -25,6 +25,17 @@ export interface Headline {
   readonly more: readonly string[];
 }
 
+/** What the lower part of the map is, and that it has not all objects where it does not. */
+export function mapNote(
+  map: { readonly window: number; readonly lanes: readonly unknown[] } | undefined,
+  objects: number,
+): string {
+  const set = `set in use = lines met in the last ${plural(map?.window ?? 50_000, 'reference')}`;
+  return map && map.lanes.length < objects
+    ? `${set} · the ${map.lanes.length} of ${plural(objects, 'object')} with the most misses`
+    : set;
+}
+
 /** One sentence about how large a cache the selection needs. */
 export function headline({ name, several }: Called, a: LocalityAnswer): Headline {
   const { now, then } = a;
