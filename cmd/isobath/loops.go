@@ -255,7 +255,7 @@ func (t *loopTree) loopJSON(i int) map[string]any {
 		"kind": l.Kind, "function": l.Function, "home": l.Home, "ip": address(l.Head), "file": baseName(l.File), "line": l.Line, "text": l.Text,
 		"depth": l.Depth, "parent": index(l.Parent), "around": l.Around,
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
-		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
+		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "at_least": l.AtLeast, "why": l.Why, "irreducible": l.Irreducible,
 		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "exits": known(exits, l.Exits != nil), "objects": objects, "accesses": accesses,
 	})
 	return row
@@ -303,7 +303,7 @@ func writeLoopsJSON(out io.Writer, t loopTree) error {
 		maps.Copy(node, map[string]any{"loop": n.Loop, "parent": index(n.Parent), "path": append([]string{}, n.Path...), "references": n.References})
 		nodes = append(nodes, node)
 	}
-	doc := map[string]any{"loops": loops, "tree": nodes, "recorded": t.Recorded, "references": t.References, "outside": t.Outside,
+	doc := map[string]any{"loops": loops, "tree": nodes, "recorded": t.Recorded, "stopped": t.Stopped, "references": t.References, "outside": t.Outside,
 		"lost": t.Lost, "notes": append([]string{}, t.Notes...)}
 	if t.misses != nil {
 		all := t.misses.All()
@@ -375,7 +375,7 @@ func (t *loopTree) writeLoop(w io.Writer, i int, accesses bool) {
 	}
 	if l.Kind == tree.Recursion {
 		text = l.Function + " calls itself"
-		turns = fmt.Sprintf("%s%s, %s of them from outside", term.Roughly(!l.Exact), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
+		turns = fmt.Sprintf("%s%s, %s of them from outside", markOf(l), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
 	}
 	fmt.Fprintf(w, "%s%s\n", indent, strings.TrimSpace(l.Where()+"  "+term.Clip(text, 60)))
 	fmt.Fprintf(w, "%s    %s, %s\n", indent, turns, costText(l))
@@ -422,20 +422,30 @@ func aboutLoop(l *tree.Loop, recorded bool) []string {
 	if l.Irreducible {
 		lines = append(lines, "it is entered at more than one place")
 	}
-	if !l.Exact && recorded {
+	if l.AtLeast {
+		lines = append(lines, l.Why)
+	} else if !l.Exact && recorded {
 		lines = append(lines, term.Roughly(true)+l.Why)
 	}
 	return lines
 }
 
+// markOf is what stands before a count that may be another.
+func markOf(l *tree.Loop) string {
+	if l.AtLeast {
+		return "at least "
+	}
+	return term.Roughly(!l.Exact)
+}
+
 // tripsText is how often a loop turns and is entered, as far as that is known.
 func tripsText(l *tree.Loop) string {
-	trips, entries := term.Roughly(!l.Exact)+term.Counted(l.Trips.Trips, "trip"), term.Counted(l.Entries, "entry")
+	trips, entries := markOf(l)+term.Counted(l.Trips.Trips, "trip"), term.Counted(l.Entries, "entry")
 	switch {
 	case l.Unknown.Trips && l.Unknown.Entries:
 		return "trips and entries are not known"
 	case l.Unknown.Trips:
-		return "trips are not known, " + term.Roughly(!l.Exact) + entries
+		return "trips are not known, " + markOf(l) + entries
 	case l.Unknown.Entries:
 		return trips + ", entries are not known"
 	}

@@ -29,6 +29,17 @@ func TestTripsText(t *testing.T) {
 	}
 }
 
+// TestTripsOfACutRecording: loops that were under way when it ended have least numbers.
+func TestTripsOfACutRecording(t *testing.T) {
+	l := &tree.Loop{Kind: tree.Plain, Factor: 1, AtLeast: true, Why: "the recording ended", Trips: tree.Trips{Entries: 2, Trips: 57, Unknown: tree.Unknown{Spread: true}}}
+	if got, want := tripsText(l), "at least 57 trips in 2 entries"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := aboutLoop(l, true), []string{"the recording ended"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestAboutLoop: what the compiler made of a loop, where it is left and why a count is
 // not certain stand below it.
 func TestAboutLoop(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // tree makes rows of what was counted.
 func (b *build) tree() *Tree {
-	b.out.Recorded = !b.rebuilt
+	b.out.Recorded, b.out.Stopped = !b.rebuilt, b.stopped
 	if b.out.Lost = b.lost; b.lost > 0 {
 		b.out.Notes = append(b.out.Notes, fmt.Sprintf("%s of the references are at no place of the recorded way, as where contexts are switched: they are in no loop, and loops of theirs may be missing", term.Thousands(b.lost)))
 	}
@@ -35,6 +35,7 @@ func (b *build) tree() *Tree {
 	b.exchanged()
 	b.takeExits()
 	b.vanished()
+	b.cutShort()
 	b.agree()
 	b.outside()
 	return &b.out
@@ -289,7 +290,7 @@ func (b *build) supported(row int, t *Trips, references uint64) {
 		t.Trips = 0
 	}
 	t.agree(references)
-	if not.Entries || not.Trips {
+	if not != (Unknown{}) {
 		t.Min, t.Median, t.Max, t.Skipped = 0, 0, 0, 0
 		t.Unknown = Unknown{Entries: t.Unknown.Entries || not.Entries, Trips: t.Unknown.Trips || not.Trips, Spread: true}
 	}

@@ -44,6 +44,9 @@ type Loop struct {
 	// not.
 	Exact bool
 	Why   string
+	// AtLeast says that all entries and trips were counted until the recording ended,
+	// while the loop was under way: there may be more.
+	AtLeast bool
 	// Irreducible loops are entered at more than one place. Factor is how many
 	// turns of the statement one turn of the code makes at most; 1 is plain.
 	Irreducible bool
@@ -80,7 +83,9 @@ type Tree struct {
 	Nodes []Node
 	// Recorded says that the way through the code was recorded; else it was
 	// rebuilt from the instructions that made references.
-	Recorded   bool
+	Recorded bool
+	// Stopped says that the recording ended before the program left its region.
+	Stopped    bool
 	References uint64
 	Outside    uint64 // references in no loop
 	Lost       uint64 // references that the recorded way does not explain

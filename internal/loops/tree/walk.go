@@ -56,6 +56,10 @@ type walker struct {
 	unfinished bool
 	// unwound says that calls were left other than by returning.
 	unwound bool
+	// stopped says that the recording ended while the program went on, open what was
+	// under way then.
+	stopped bool
+	open    underWay
 }
 
 // thread is where a thread stands in both walks.
@@ -65,6 +69,8 @@ type thread struct {
 	cut    bool
 	ended  bool
 	block  uint32
+	next   int32 // the first basic of the block that was not come to yet, and the end
+	end    int32
 	active []active
 }
 
@@ -97,8 +103,10 @@ const maxParts = 4
 
 func newWalker(f *forest, t *flow.Trace) *walker {
 	w := &walker{forest: f, groupOf: filled(len(f.loops)), parts: make([]int32, len(f.loops)), passes: make([][]uint64, len(f.loops)), inside: map[[3]int32]int32{}, threads: map[uint32]*thread{}, flows: map[uint32]*flow.Thread{}, blocks: len(t.Blocks)}
+	w.stopped, w.open.nodes = t.Stopped, map[int32]bool{}
 	for i := range t.Threads {
 		w.flows[t.Threads[i].ID] = &t.Threads[i]
+		w.stopped = w.stopped || t.Threads[i].Cut()
 	}
 	for l := range f.loops {
 		w.join(int32(l))
@@ -232,11 +240,21 @@ func (w *walker) next(t *thread) bool {
 		t.ended = true
 		return false
 	}
-	t.block = b
-	for v := w.of[b][0]; v < w.of[b][1]; v++ {
-		t.enter(v)
+	t.advance(t.end)
+	t.block, t.next, t.end = b, w.of[b][0], w.of[b][1]
+	if w.stopped { // in this block, it may be: what follows its start is sure once something of it was seen
+		t.advance(t.next + 1)
+	} else {
+		t.advance(t.end)
 	}
 	return true
+}
+
+// advance enters the basics of a thread's block up to one.
+func (t *thread) advance(end int32) {
+	for ; t.next < end; t.next++ {
+		t.enter(t.next)
+	}
 }
 
 // place returns the node that a reference belongs to; 0 is none.
@@ -252,6 +270,9 @@ func (w *walker) place(r *refs.Ref) (int32, *thread) {
 				break
 			}
 		}
+	}
+	for t.next < t.end && w.basics[t.next].start <= r.PC {
+		t.advance(t.next + 1)
 	}
 	if len(t.active) == 0 {
 		return 0, t
@@ -329,7 +350,10 @@ func (w *walker) finish(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		w.unfinished = w.unfinished || t.cut || slices.ContainsFunc(t.active, func(a active) bool { return a.machine >= 0 })
+		if w.stopped {
+			w.open.stop(w, t)
+		}
+		w.unfinished = w.unfinished || w.stopped || slices.ContainsFunc(t.active, func(a active) bool { return a.machine >= 0 })
 		w.unwound = w.unwound || t.unwound
 		t.popTo(0)
 	}

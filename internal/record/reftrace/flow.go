@@ -49,7 +49,7 @@ func (n *namer) way() {
 	if len(n.flow.threads) == 0 {
 		return
 	}
-	t := &flow.Trace{Threads: n.flow.threads, Blocks: make([]refs.Range, len(n.flow.blocks))}
+	t := &flow.Trace{Threads: n.flow.threads, Blocks: make([]refs.Range, len(n.flow.blocks)), Stopped: n.full || n.rec.Signal != "" && !n.left}
 	seen, marked := map[uint64]bool{}, map[uint64]bool{}
 	for i, b := range n.flow.blocks {
 		moved := n.look(b.Low).pc - b.Low

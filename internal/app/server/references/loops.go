@@ -150,7 +150,7 @@ func (t *loopTable) row(i int, l *tree.Loop, recorded bool) LoopRow {
 	}
 	row := LoopRow{
 		Kind: string(l.Kind), Title: title, Text: l.Text, Function: l.Function, File: l.File, Line: l.Line, Depth: l.Depth, Parent: l.Parent,
-		Entries: l.Entries, Trips: l.Trips.Trips, Min: l.Min, Median: l.Median, Max: l.Max, Skipped: l.Skipped, Unknown: LoopUnknown(l.Unknown), Exact: l.Exact, Why: l.Why,
+		Entries: l.Entries, Trips: l.Trips.Trips, Min: l.Min, Median: l.Median, Max: l.Max, Skipped: l.Skipped, Unknown: LoopUnknown(l.Unknown), Exact: l.Exact, AtLeast: l.AtLeast, Why: l.Why,
 		Factor: l.Factor, Irreducible: l.Irreducible, References: l.References, Own: l.Own, Loads: l.Loads, Stores: l.Stores, Modifies: l.Modifies, Bytes: l.Bytes,
 		Lines: l.Lines, LinesExact: l.LinesExact, Caption: l.Caption(), Exits: l.ExitText(), Course: frame.List(l.Course), CourseEvery: l.CourseEvery,
 		Objects: []LoopObject{}, Strides: []LoopStride{}, Misses: []uint64{}, Bands: noBands(),

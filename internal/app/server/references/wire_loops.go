@@ -42,7 +42,8 @@ type LoopRow struct {
 	Skipped     uint64       `json:"skipped"` // entries without a turn
 	Unknown     LoopUnknown  `json:"unknown"`
 	Exact       bool         `json:"exact"`
-	Why         string       `json:"why"` // it is not exact
+	AtLeast     bool         `json:"atLeast"` // the recording ended while it was under way: not exact
+	Why         string       `json:"why"`     // it is not exact
 	Factor      int          `json:"factor"`
 	Irreducible bool         `json:"irreducible"`
 	References  uint64       `json:"references"`

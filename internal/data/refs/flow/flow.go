@@ -98,6 +98,9 @@ type Trace struct {
 	Threads []Thread
 	// Hooked says that the code that ran has compiler hooks.
 	Hooked bool
+	// Stopped says that the recording ended before the program left the region: at
+	// its limit, or because a signal ended the program.
+	Stopped bool
 }
 
 // Encoder makes events of the blocks that threads enter.

@@ -118,6 +118,16 @@ func TestTables(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Thread{}, table.Spill{})); diff != "" {
 		t.Error(diff)
 	}
+	want.Stopped = true
+	if tables, err = want.Tables(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Read(&run.Run{Contents: tables}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Thread{}, table.Spill{})); diff != "" {
+		t.Error("stopped:", diff)
+	}
 	if got, err := Read(&run.Run{Contents: []*table.Table{tables[0]}}); got != nil || err != nil {
 		t.Errorf("half a flow: %v %v", got, err)
 	}

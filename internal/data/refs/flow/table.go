@@ -112,16 +112,24 @@ func (t *Trace) readCalls(calls *table.Table) error {
 // maxCalls bounds the functions of a file that are inlined into one another.
 const maxCalls = 64
 
-// eventTable has the events of all threads, one thread after the other. The
-// block that ends a thread is -1.
+// The blocks that end threads in the table.
+const (
+	ended   = -1
+	stopped = -2 // the recording ended, and the thread went on or was ended by a signal
+)
+
+// eventTable has the events of all threads, one thread after the other.
 func (t *Trace) eventTable() (*table.Table, error) {
 	var tid, expected, block table.GrowingInts
 	for i := range t.Threads {
 		th := &t.Threads[i]
 		for _, e := range th.Events {
 			b := int64(e.Block)
-			if e.Block == None {
-				b = -1
+			switch {
+			case e.Block == None && t.Stopped:
+				b = stopped
+			case e.Block == None:
+				b = ended
 			}
 			tid.Append(int64(th.ID))
 			expected.Append(int64(e.Expected))
@@ -251,7 +259,11 @@ func (t *Trace) readEvents(events *table.Table) error {
 		if len(log.order) > maxThreads {
 			return fmt.Errorf("table %s has more than %d threads", events.Name, maxThreads)
 		}
-		log.Add(uint32(tid(i)), uint64(uint32(expected(i))), uint32(block(i)))
+		to := uint32(block(i))
+		if block(i) == stopped {
+			to, t.Stopped = None, true
+		}
+		log.Add(uint32(tid(i)), uint64(uint32(expected(i))), to)
 	}
 	var err error
 	t.Threads, err = log.Threads()

@@ -302,6 +302,7 @@ export interface LoopRow {
   readonly skipped: number; // entries without a turn
   readonly unknown: LoopUnknown;
   readonly exact: boolean;
+  readonly atLeast: boolean; // the recording ended while it was under way: not exact
   readonly why: string; // it is not exact
   readonly factor: number;
   readonly irreducible: boolean;

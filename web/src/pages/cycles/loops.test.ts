@@ -35,6 +35,7 @@ function loop(more: Partial<LoopRow>): LoopRow {
     skipped: 0,
     unknown: { entries: false, trips: false, spread: false },
     exact: true,
+    atLeast: false,
     why: '',
     factor: 1,
     irreducible: false,
@@ -151,6 +152,8 @@ describe('loops of the code', () => {
     const gone = loop({ exact: false, entries: 0, trips: 1, min: 0, median: 0, max: 0, unknown });
     expect(describeLoop(gone, nest)).toContain('≈ 1 turn, entries are not known');
     expect([countOf(gone, 'entries'), countOf(gone, 'trips'), spread(gone)]).toEqual(['?', '≈ 1', '']);
+    const cut = loop({ exact: false, atLeast: true, entries: 2, unknown: { ...unknown, entries: false } });
+    expect(describeLoop(cut, nest)).toContain('≥ 10 turns in 2 entries');
     const table = loopTable(nest);
     expect(table.rows).toHaveLength(3);
     expect(table.rows.every((r) => r.length === table.head.length)).toBe(true);

@@ -77,9 +77,14 @@ export function counted(n: number, exact: boolean): string {
   return `${roughly(!exact)}${n < 1e6 ? count(n) : short(n)}`;
 }
 
+/** What stands before a count that may be another: one of a loop that the recording cut is the least. */
+export function markOf(l: LoopRow): string {
+  return l.atLeast ? '≥ ' : roughly(!l.exact);
+}
+
 /** A count of a loop, "?" where neither the code nor the text tells it. */
 export function countOf(l: LoopRow, of: 'entries' | 'trips'): string {
-  return l.unknown[of] ? '?' : counted(l[of], l.exact);
+  return l.unknown[of] ? '?' : `${markOf(l)}${counted(l[of], true)}`;
 }
 
 /** "1 … 6 … 8", or one number where all entries are alike. */
@@ -96,8 +101,8 @@ export function shareOf(l: LoopRow, info: LoopsInfo): number {
 function turnsText(l: LoopRow): string {
   if (l.unknown.trips && l.unknown.entries) return 'turns and entries are not known';
   const entries = plural(l.entries, 'entry', 'entries');
-  if (l.unknown.trips) return `turns are not known, ${roughly(!l.exact)}${entries}`;
-  const turns = `${counted(l.trips, l.exact)} ${l.trips === 1 ? 'turn' : 'turns'}`;
+  if (l.unknown.trips) return `turns are not known, ${markOf(l)}${entries}`;
+  const turns = `${countOf(l, 'trips')} ${l.trips === 1 ? 'turn' : 'turns'}`;
   return l.unknown.entries ? `${turns}, entries are not known` : `${turns} in ${entries}`;
 }
 

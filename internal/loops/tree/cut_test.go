@@ -1,0 +1,103 @@
+package tree_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/loops/tree"
+	"github.com/isobath/isobath/internal/record/reftrace"
+	"github.com/isobath/isobath/internal/record/target"
+)
+
+// recordCut records a program up to a number of references, and builds its tree.
+func recordCut(t *testing.T, program string, limit uint64) *tree.Tree {
+	t.Helper()
+	rec, err := reftrace.Record(t.Context(), reftrace.Options{Command: []string{program}, Region: target.Region{Function: "run"}, Thread: reftrace.FirstThread, Backend: reftrace.Step, Flow: true, Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := rec.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.isobath")
+	if err := r.Write(t.Context(), path, false); err != nil {
+		t.Fatal(err)
+	}
+	f, err := tree.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := tree.Build(t.Context(), f.Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// A recording that ends at its limit says so: no loop that was under way is shown as
+// exact, none has more turns than in the whole, and those whose loops around them
+// have all come to their end have as many.
+func TestLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and steps programs")
+	}
+	for _, name := range []string{"matmul.c -O0", "matmul.c -O2", "quicksort.c -O1", "nested.c -O2", "saxpys.c -O3"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, level, _ := strings.Cut(name, " ")
+			program, want := compile(t, filepath.Join("testdata/programs", source), level)
+			whole := recordTree(t, program, reftrace.Step)
+			if whole.Stopped {
+				t.Error("the whole recording is said to have been cut")
+			}
+			for i := range whole.Loops {
+				if whole.Loops[i].AtLeast {
+					t.Errorf("line %d: at least, in the whole recording", whole.Loops[i].Line)
+				}
+			}
+			seen := 0
+			for _, part := range []uint64{1, 2, 5, 7} {
+				limit := whole.References*part/8 + part
+				got := recordCut(t, program, limit)
+				if !got.Stopped || !slices.ContainsFunc(got.Notes, func(s string) bool { return strings.Contains(s, "ended before") }) {
+					t.Errorf("%d references: not said to have been cut: %q", limit, got.Notes)
+				}
+				seen += checkCut(t, got, want, limit)
+			}
+			if seen == 0 {
+				t.Error("no loop has a least number of turns")
+			}
+		})
+	}
+}
+
+// checkCut returns how many loops have least numbers.
+func checkCut(t *testing.T, got *tree.Tree, want []truth, limit uint64) (least int) {
+	t.Helper()
+	checkAgree(t, got)
+	for i := range got.Loops {
+		l := &got.Loops[i]
+		at := slices.IndexFunc(want, func(w truth) bool { return w.line == l.Line })
+		if at < 0 || l.Kind != tree.Plain {
+			continue
+		}
+		w := want[at]
+		if l.AtLeast {
+			least++
+			if l.Exact {
+				t.Errorf("%d references, line %d: exact and at least", limit, l.Line)
+			}
+		}
+		if (l.Exact || l.AtLeast) && (l.Entries > w.entries || l.Trips.Trips > w.turns) {
+			t.Errorf("%d references, line %d: %d entries, %d trips, and the whole has %d and %d", limit, l.Line, l.Entries, l.Trips.Trips, w.entries, w.turns)
+		}
+		if p := l.Parent; l.Exact && p >= 0 && got.Loops[p].Exact && got.Loops[p].Entries == 1 && (l.Entries != w.entries || l.Trips.Trips != w.turns) {
+			t.Errorf("%d references, line %d: %d entries, %d trips, want %d and %d: all around it has ended", limit, l.Line, l.Entries, l.Trips.Trips, w.entries, w.turns)
+		}
+	}
+	return least
+}
