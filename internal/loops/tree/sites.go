@@ -117,16 +117,24 @@ func bareName(name string) string {
 // proved of them.
 func (b *build) apart() {
 	b.strayed = make([]bool, len(b.members))
+	if b.rebuilt {
+		return
+	}
+	folded := b.foldedCalls()
 	for row := range b.members {
 		ran, body := b.elsewhere(row)
-		if !ran || b.rebuilt {
+		why := "its function is in several places of the code, and at some of them it ran without going round: its entries there are not told apart"
+		if st := b.groups[b.members[row][0]].statement; !ran && st >= 0 && folded[b.statements[st].shape.function] {
+			ran, body, why = true, true, "calls of its function ran without leaving code: the compiler worked out what they do, or made one of several"
+		}
+		if !ran {
 			continue
 		}
 		b.strayed[row], b.entriesSure[row], b.turnsSure[row] = true, false, false
 		b.unsupported[row].Entries = true
 		b.unsupported[row].Trips = b.unsupported[row].Trips || body
 		if l := &b.out.Loops[row]; l.Exact {
-			l.Exact, l.Why = false, "its function is in several places of the code, and at some of them it ran without going round: its entries there are not told apart"
+			l.Exact, l.Why = false, why
 		}
 	}
 }
