@@ -42,6 +42,9 @@ export const beforeAskOf = (ask: LocalityAsk): LocalityAsk => ({ ...ask, other: 
 
 export const MOST_LANES = 12;
 
+/** Of a map in px: the server counts 2048 rows of 2 px at most. */
+const HIGHEST = 4096;
+
 /** The objects that a map may have lanes of: those with misses at its level. */
 export const lanesOf = (answer: LocalityAnswer, level: number): LocalityAnswer['now']['objects'] =>
   answer.now.objects.filter((o) => !o.object.startsWith('(') && (o.misses[level] ?? 0) > 0 && o.bytes > 0);
@@ -61,7 +64,7 @@ export function mapAskOf(
     loops: false,
     columns: Math.max(1, Math.min(4096, Math.floor((room.w - MARGIN - 12) / 2))),
     objects: objects.map((o) => o.object),
-    rows: laneRows(objects, room.h),
+    rows: laneRows(objects, Math.min(room.h, HIGHEST)),
     window: 0,
   };
 }

@@ -492,6 +492,11 @@ describe('views', () => {
     expect(view.hitTest({ x: 13, y: 100 })).toBe(0);
   });
 
+  it('asks for no more rows of a map than the server counts, however high it is', () => {
+    const ask = mapAskOf(askOf(readLocality({}), ''), answer, { w: 900, h: 100_000 });
+    expect(ask.rows.reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(2048);
+  });
+
   it('has as many lanes on the map as there is room for their names', () => {
     for (let height = 60; height < 900; height += 7) {
       const rows = laneRows(Array(lanesIn(height)).fill({ bytes: 4096 }), height);
