@@ -11,33 +11,6 @@ import (
 	"github.com/isobath/isobath/internal/record/target"
 )
 
-// recordCut records a program up to a number of references, and builds its tree.
-func recordCut(t *testing.T, program string, limit uint64) *tree.Tree {
-	t.Helper()
-	rec, err := reftrace.Record(t.Context(), reftrace.Options{Command: []string{program}, Region: target.Region{Function: "run"}, Thread: reftrace.FirstThread, Backend: reftrace.Step, Flow: true, Limit: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := rec.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "a.isobath")
-	if err := r.Write(t.Context(), path, false); err != nil {
-		t.Fatal(err)
-	}
-	f, err := tree.OpenFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	got, err := tree.Build(t.Context(), f.Input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 // A recording that ends at its limit says so: no loop that was under way is shown as
 // exact, none has more turns than in the whole, and those whose loops around them
 // have all come to their end have as many.
@@ -62,7 +35,7 @@ func TestLimit(t *testing.T) {
 			seen := 0
 			for _, part := range []uint64{1, 2, 5, 7} {
 				limit := whole.References*part/8 + part
-				got := recordCut(t, program, limit)
+				got := recordTreeWith(t, program, reftrace.Options{Region: target.Region{Function: "run"}, Backend: reftrace.Step, Limit: limit})
 				if !got.Stopped || !slices.ContainsFunc(got.Notes, func(s string) bool { return strings.Contains(s, "ended before") }) {
 					t.Errorf("%d references: not said to have been cut: %q", limit, got.Notes)
 				}

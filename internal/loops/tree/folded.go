@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,27 +23,69 @@ type mention struct {
 
 var nameAndOpen = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(<[^;(){}]*>\s*)?\(`)
 
-// mentions are the calls in a text, and where the functions that it defines have their
-// bodies.
+// mentions are the calls in a text in their order, and where the functions that it
+// defines have their bodies. One pass over the text finds where parentheses and bodies
+// end: sources have megabytes.
 func (s *scanner) mentions() (calls []mention, bodies map[string][]span) {
+	found := nameAndOpen.FindAllSubmatchIndex(s.text, -1)
+	ends := make([]int32, len(s.text)) // behind what is opened at a place; 0 if it is not closed
+	opens := map[int]bool{}            // braces of functions
+	around := make([]int, len(found))  // the brace of the function that each is in; -1 in none
+	var open, braces, functions []int
+	k := 0
+	for i, c := range s.text {
+		for ; k < len(found) && found[k][2] == i; k++ {
+			if around[k] = -1; len(functions) > 0 {
+				around[k] = functions[len(functions)-1]
+			}
+		}
+		switch c {
+		case '(', '[', '{':
+			open = append(open, i)
+			if c != '{' {
+				break
+			}
+			braces = append(braces, i)
+			if opens[i] = s.opensFunction(i); opens[i] {
+				functions = append(functions, i)
+			}
+		case ')', ']', '}':
+			if n := len(open); n > 0 {
+				ends[open[n-1]], open = int32(i+1), open[:n-1]
+			}
+			if n := len(braces); c == '}' && n > 0 {
+				if f := len(functions); f > 0 && functions[f-1] == braces[n-1] {
+					functions = functions[:f-1]
+				}
+				braces = braces[:n-1]
+			}
+		}
+	}
 	bodies = map[string][]span{}
-	for _, at := range nameAndOpen.FindAllSubmatchIndex(s.text, -1) {
-		name := string(s.text[at[2]:at[3]])
-		end := s.closing(at[1] - 1)
-		if end < 0 || controls.MatchString(name) {
+	for k, at := range found {
+		name, end := string(s.text[at[2]:at[3]]), int(ends[at[1]-1])
+		if end == 0 || controls.MatchString(name) {
 			continue
 		}
-		if open := s.blank(end); open < len(s.text) && s.text[open] == '{' && s.opensFunction(open) {
-			if to := s.closing(open); to > 0 {
-				bodies[name] = append(bodies[name], span{uint32(open), uint32(to)})
+		if brace := s.blank(end); brace < len(s.text) && opens[brace] {
+			if to := ends[brace]; to > 0 {
+				bodies[name] = append(bodies[name], span{uint32(brace), uint32(to)})
 			}
 			continue
 		}
-		if body := s.functionBody(at[2]); body >= 0 {
-			calls = append(calls, mention{name, at[2], end, span{s.pos[at[2]], s.pos[end]}, body})
+		if around[k] >= 0 {
+			calls = append(calls, mention{name, at[2], end, span{s.pos[at[2]], s.pos[end]}, around[k]})
 		}
 	}
 	return calls, bodies
+}
+
+// callsIn are the calls that stand in a body.
+func callsIn(calls []mention, body span) []mention {
+	before := func(m mention, at uint32) int { return cmp.Compare(uint32(m.from), at) }
+	from, _ := slices.BinarySearchFunc(calls, body.from, before)
+	to, _ := slices.BinarySearchFunc(calls, body.to, before)
+	return calls[from:to]
 }
 
 // passedOver finds text between the start of a statement and a call in it that may
@@ -52,8 +95,14 @@ var passedOver = regexp.MustCompile(`[;{}?]|&&|\|\||\b(if|for|while|switch|else|
 // foldedCalls are the functions of which calls of the text were made without leaving
 // code, and those that they call.
 func (b *build) foldedCalls() map[string]bool {
-	folded := map[string]bool{}
-	calledBy := map[string]map[string]bool{}
+	folded, callees := map[string]bool{}, map[string]map[string]bool{}
+	var added []string
+	add := func(name string) {
+		if !folded[name] {
+			folded[name] = true
+			added = append(added, name)
+		}
+	}
 	seen := map[string]bool{}
 	for i := range b.statements {
 		file := b.statements[i].file
@@ -72,29 +121,27 @@ func (b *build) foldedCalls() map[string]bool {
 			continue
 		}
 		for name, in := range bodies {
-			for _, m := range calls {
-				if slices.ContainsFunc(in, func(body span) bool { return body.contains(uint32(m.from)) }) {
-					if calledBy[name] == nil {
-						calledBy[name] = map[string]bool{}
+			for _, body := range in {
+				for _, m := range callsIn(calls, body) {
+					if callees[name] == nil {
+						callees[name] = map[string]bool{}
 					}
-					calledBy[name][m.name] = true
+					callees[name][m.name] = true
 				}
 			}
 		}
 		left := b.leftOf(file)
-		for _, m := range calls {
-			if !folded[m.name] && b.leavesNoCode(s, &m, left) {
-				folded[m.name] = true
+		for i := range calls {
+			if m := &calls[i]; !folded[m.name] && b.leavesNoCode(s, m, left) {
+				add(m.name)
 			}
 		}
 	}
-	for more := true; more; {
-		more = false
-		for name := range folded {
-			for callee := range calledBy[name] {
-				more = more || !folded[callee]
-				folded[callee] = true
-			}
+	for len(added) > 0 {
+		name := added[len(added)-1]
+		added = added[:len(added)-1]
+		for callee := range callees[name] {
+			add(callee)
 		}
 	}
 	return folded
@@ -105,15 +152,22 @@ func written(file string) bool { return !fortranOrOther.MatchString(strings.ToLo
 
 var fortranOrOther = regexp.MustCompile(`\.(f|for|f\d\d|rs|go)$`)
 
-// left is what the code that ran has of a file: its calls by where they stand in the
-// text, inlined or not, and where statements begin.
+// left is what the code that ran has of a file: its calls, inlined or not, by where
+// they stand in the text, where statements begin, and the loops of the text.
 type left struct {
-	calls  map[uint32][]int32 // basics
-	begins []uint32           // in order
+	calls  []calling
+	begins []uint32 // in order
+	loops  []int32  // statements
+}
+
+// calling is a basic with a call that stands at a place of the text.
+type calling struct {
+	at    uint32
+	basic int32
 }
 
 func (b *build) leftOf(file string) *left {
-	l := &left{calls: map[uint32][]int32{}}
+	l := &left{}
 	for id := range int32(len(b.basics)) {
 		if b.owner[id] < 0 {
 			continue
@@ -121,24 +175,32 @@ func (b *build) leftOf(file string) *left {
 		list := b.listing(id)
 		for i := range list {
 			if p := positionOf(&list[i]); p.file == file && list[i].Ending != flow.Straight {
-				l.calls[p.at] = append(l.calls[p.at], id)
+				l.calls = append(l.calls, calling{p.at, id})
 			}
 			for _, c := range list[i].Calls {
 				if c.File == file {
-					at := place(c.Line, c.Column)
-					l.calls[at] = append(l.calls[at], id)
+					l.calls = append(l.calls, calling{place(c.Line, c.Column), id})
 				}
 			}
 		}
 	}
+	slices.SortFunc(l.calls, func(a, b calling) int { return cmp.Compare(a.at, b.at) })
 	for _, mk := range b.marks {
 		if id := b.basicAt(mk.PC); mk.File == file && id >= 0 && b.owner[id] >= 0 {
 			l.begins = append(l.begins, place(mk.Line, mk.Column))
 		}
 	}
 	slices.Sort(l.begins)
+	for id := range int32(len(b.statements)) {
+		if b.statements[id].file == file {
+			l.loops = append(l.loops, id)
+		}
+	}
 	return l
 }
+
+// maxStatement bounds the text between the start of a statement and a call in it.
+const maxStatement = 1 << 14
 
 // leavesNoCode reports whether the statement of a call ran, nothing in it decides
 // whether the call is made, and no code is left of it: or none in the loop that it is
@@ -149,25 +211,24 @@ func (b *build) leavesNoCode(s *scanner, m *mention, l *left) bool {
 		return false
 	}
 	begin, _ := slices.BinarySearch(s.pos, l.begins[i-1])
-	if begin < m.body || begin > m.from || passedOver.Match(s.text[begin:m.from]) {
+	if begin < m.body || begin > m.from || m.from-begin > maxStatement || passedOver.Match(s.text[begin:m.from]) {
 		return false
 	}
 	around := int32(-1)
-	for id := range int32(len(b.statements)) {
-		if st := &b.statements[id]; st.file == s.file && st.body.contains(m.span.from) && st.from > m.body && (around < 0 || b.statements[around].at < st.at) {
+	for _, id := range l.loops {
+		if st := &b.statements[id]; st.body.contains(m.span.from) && st.from > m.body && (around < 0 || b.statements[around].at < st.at) {
 			around = id
 		}
 	}
 	none, outside := true, true
-	for at, basics := range l.calls {
-		if !m.span.contains(at) {
-			continue
+	first, _ := slices.BinarySearchFunc(l.calls, m.span.from, func(c calling, at uint32) int { return cmp.Compare(c.at, at) })
+	for _, c := range l.calls[first:] {
+		if !m.span.contains(c.at) {
+			break
 		}
 		none = false
-		for _, id := range basics {
-			for loop := b.loopOf[id]; loop >= 0; loop = b.loops[loop].parent {
-				outside = outside && b.loops[loop].statement != around
-			}
+		for loop := b.loopOf[c.basic]; loop >= 0; loop = b.loops[loop].parent {
+			outside = outside && b.loops[loop].statement != around
 		}
 	}
 	return none || outside && around >= 0 && b.hasLoop(-1, around)

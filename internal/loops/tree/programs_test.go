@@ -86,7 +86,15 @@ func recordTree(t *testing.T, program string, backend reftrace.Backend) *tree.Tr
 // recordTreeOf records a function of a program and builds its tree.
 func recordTreeOf(t *testing.T, program, function string, backend reftrace.Backend) *tree.Tree {
 	t.Helper()
-	rec, err := reftrace.Record(t.Context(), reftrace.Options{Command: []string{program}, Region: target.Region{Function: function}, Thread: reftrace.FirstThread, Backend: backend, Flow: true})
+	return recordTreeWith(t, program, reftrace.Options{Region: target.Region{Function: function}, Backend: backend})
+}
+
+// recordTreeWith records what options say of the first thread of a program, with its way
+// through the code, and builds the tree.
+func recordTreeWith(t *testing.T, program string, opt reftrace.Options) *tree.Tree {
+	t.Helper()
+	opt.Command, opt.Thread, opt.Flow = []string{program}, reftrace.FirstThread, true
+	rec, err := reftrace.Record(t.Context(), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
