@@ -79,9 +79,9 @@ func (s *Study) Bytes() int64 {
 // Choice is the selected references.
 type Choice struct {
 	Rows table.Bits // nil is all
-	// Pair is objects, the one that lost a line and the one that pushed it out,
-	// at a level.
-	Pair  *[2]uint32
+	// Pair is by number which objects lost a line, and which pushed it out, at a level;
+	// see Study.Pair.
+	Pair  *[2][]bool
 	Level int
 }
 
@@ -97,7 +97,7 @@ func (s *Study) has(c *Choice, i int) bool {
 	}
 	if c.Pair != nil {
 		a, o := &s.Trace.Accesses[i], &s.Levels[c.Level][i]
-		return a.Object == c.Pair[0] && uint32(o.Evictor) == c.Pair[1] && o.Misses > o.First
+		return c.Pair[0][a.Object] && c.Pair[1][o.Evictor] && o.Misses > o.First
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -144,6 +145,55 @@ func TestEvictionsAddUp(t *testing.T) {
 		if l := c.Levels[level]; causes != int64(l.Misses) || lost > l.Misses-min(l.Misses, l.First) {
 			t.Errorf("%s: causes add up to %d and lost lines to %d of %d misses, %d of them first", l.Level, causes, lost, l.Misses, l.First)
 		}
+	}
+}
+
+// TestPair: the references of every cell, that of all others among them, missed as many
+// lines again as the cell tells.
+func TestPair(t *testing.T) {
+	const n = 20
+	var all []layout.Object
+	for i := range uint64(n) {
+		name := fmt.Sprint("o", i)
+		if i == n-1 {
+			name = others // as an object may be called, too
+		}
+		all = append(all, layout.Object{Name: name, Start: (i + 1) << 20, Size: 1 << 16, Sized: true})
+	}
+	tr := &replay.Trace{Threads: []uint32{7}, Places: []refs.Place{{}}, Codes: []replay.Code{{}}}
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 40_000 {
+		object := uint32(min(r.IntN(n), r.IntN(n)) + 1)
+		tr.Accesses = append(tr.Accesses, replay.Access{Addr: uint64(object)<<20 + uint64(r.IntN(1<<16-16)), Object: object, Size: 16})
+	}
+	m, _ := platform.Preset("classic")
+	s, err := New(t.Context(), tr, layout.NewTable(&refs.About{}, layout.Declared(all), nil), m, &replay.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Evictions(t.Context(), 0)
+	if err != nil || e.Names[len(e.Names)-1] != others {
+		t.Fatal(e, err)
+	}
+	for i, lost := range e.Names {
+		for j, to := range e.Names {
+			pair, err := s.Pair(t.Context(), 0, lost, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := uint64(0)
+			for at := range s.Trace.Accesses {
+				if o := &s.Levels[0][at]; s.has(&Choice{Pair: pair}, at) {
+					got += uint64(o.Misses - o.First)
+				}
+			}
+			if got != e.Lost[i][j] {
+				t.Errorf("what %s lost to %s is %d lines, want %d", lost, to, got, e.Lost[i][j])
+			}
+		}
+	}
+	if _, err := s.Pair(t.Context(), 0, "nobody", others); err == nil {
+		t.Error("an object that nobody knows is none of the others")
 	}
 }
 

@@ -365,23 +365,18 @@ func (l *locality) look(ctx context.Context, r *Refs, ask *LocalityAsk, progress
 		}
 		out.loops = l.loops
 	}
-	return out, out.narrow(ask)
+	return out, out.narrow(ctx, ask)
 }
 
 // narrow selects lines that one object lost to another.
-func (k *looked) narrow(ask *LocalityAsk) error {
-	s := k.now.study
+func (k *looked) narrow(ctx context.Context, ask *LocalityAsk) (err error) {
 	if len(ask.Pair) == 2 {
-		k.choice.Pair = &[2]uint32{}
-		for i, name := range ask.Pair {
-			n, err := s.ObjectNumber(name)
-			if err != nil {
-				return frame.BadRequest("%v", err)
-			}
-			k.choice.Pair[i] = n
-		}
+		k.choice.Pair, err = k.now.study.Pair(ctx, ask.Level, ask.Pair[0], ask.Pair[1])
 	}
-	return nil
+	if err != nil && ctx.Err() == nil {
+		return frame.BadRequest("%v", err)
+	}
+	return err
 }
 
 // answer counts what the page shows.
