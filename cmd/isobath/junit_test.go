@@ -40,7 +40,10 @@ func printedBy(t *testing.T, command string) string {
 // and compares the counts with the cases.
 func TestJUnitSchema(t *testing.T) {
 	test.NoRaces(t, verbsOneByOne)
-	for _, command := range []string{"report demo --format junit", "insights demo --format junit", "diff demo demo:fixed --junit -", "steps demo:messages --format junit", "advise demo:locality --machine classic --kind interchange --format junit"} {
+	for _, command := range []string{"report demo --format junit", "insights demo --format junit", "diff demo demo:fixed --junit -", "steps demo:messages --format junit", adviseExample + "--format junit"} {
+		if testing.Short() && strings.HasPrefix(command, adviseExample) {
+			continue
+		}
 		t.Run(command, func(t *testing.T) {
 			text := printedBy(t, command)
 			if wrong := checkedByXmllint(t, text); wrong != "" {
@@ -74,13 +77,19 @@ func TestJUnitSchema(t *testing.T) {
 	}
 }
 
+// adviseExample replays for seconds; -short leaves that to TestSARIFSchema.
+const adviseExample = "advise demo:locality --machine classic --kind interchange "
+
 // TestGitHubCommands holds every line against the documented form of a workflow
 // command: its name, properties in which , and : are escaped, and a text without
 // an end of line.
 func TestGitHubCommands(t *testing.T) {
 	test.NoRaces(t, verbsOneByOne)
 	form := regexp.MustCompile(`^::(error|warning|notice) ((file=[^,:\s]+,line=[1-9]\d*,)?title=[^,:]+)::([^%]|%25|%0A|%0D)+$`)
-	for _, command := range []string{"report demo --format github", "insights demo --format github", "diff demo demo:fixed --format github", "steps demo:messages --format github", "advise demo:locality --machine classic --kind interchange --format github"} {
+	for _, command := range []string{"report demo --format github", "insights demo --format github", "diff demo demo:fixed --format github", "steps demo:messages --format github", adviseExample + "--format github"} {
+		if testing.Short() && strings.HasPrefix(command, adviseExample) {
+			continue
+		}
 		lines, placed := strings.Split(strings.TrimSuffix(printedBy(t, command), "\n"), "\n"), 0
 		for _, line := range lines {
 			if !form.MatchString(line) {

@@ -175,8 +175,11 @@ func TestRecoverAnyDamage(t *testing.T) {
 		whole[name] = text
 	}
 	r := rand.New(rand.NewPCG(1, 9))
-	opened := 0
-	for i := range 600 {
+	opened, tries := 0, 600
+	if testing.Short() {
+		tries = 150
+	}
+	for i := range tries {
 		name := []string{eventsFile, rowsFile, touchesFile}[i%3]
 		text := bytes.Clone(whole[name])
 		for range 1 + r.IntN(4) {
@@ -193,8 +196,8 @@ func TestRecoverAnyDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if opened < 100 || opened > 599 {
-		t.Errorf("%d of 600 damaged recordings are opened: the damage is of no use", opened)
+	if opened < tries/6 || opened == tries {
+		t.Errorf("%d of %d damaged recordings are opened: the damage is of no use", opened, tries)
 	}
 }
 

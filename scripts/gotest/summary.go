@@ -90,7 +90,14 @@ func (s *summary) packageEnded(e event, show io.Writer) {
 	}
 }
 
+// slow is how many seconds a test takes that is named, so that it is known what a run
+// spends its time on.
+const slow = 10
+
 func (s *summary) testEnded(e event, said []string, show io.Writer) {
+	if e.Elapsed >= slow && !strings.Contains(e.Test, "/") {
+		fmt.Fprintf(show, "slow:   %s %s\t%.1fs\n", e.Package, e.Test, e.Elapsed)
+	}
 	switch e.Action {
 	case "pass":
 		s.passed++

@@ -10,7 +10,8 @@ import (
 
 const written = `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: fixture: otf2/halo16/traces.otf2\n"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:4: peer: otf2-print\n"}
-{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}
+{"Action":"pass","Package":"p","Test":"TestA/part","Elapsed":12.5}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":12.5}
 {"Action":"output","Package":"p","Test":"TestB","Output":"    a_test.go:9: no shared data: shared/data/mesh/vtk/can.vtu is not beside the checkout\n"}
 {"Action":"output","Package":"p","Test":"TestB","Output":"--- SKIP: TestB (0.00s)\n"}
 {"Action":"skip","Package":"p","Test":"TestB"}
@@ -28,12 +29,12 @@ func TestSummary(t *testing.T) {
 	if err := s.read(strings.NewReader(written), &shown); err != nil {
 		t.Fatal(err)
 	}
-	want := "tests: 1 passed, 1 failed, 2 skipped; 1 sets of fixtures; peers: otf2-print; shared data: none; " +
+	want := "tests: 2 passed, 1 failed, 2 skipped; 1 sets of fixtures; peers: otf2-print; shared data: none; " +
 		"not run: no shared data mesh/vtk (1), this machine does not let us sample (1)"
 	if got := s.line(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got, want := shown.String(), "failed: p TestD\nnot JSON: a line of the linker\nnot ok\tp\t1.2s\n"; got != want {
+	if got, want := shown.String(), "slow:   p TestA\t12.5s\nfailed: p TestD\nnot JSON: a line of the linker\nnot ok\tp\t1.2s\n"; got != want {
 		t.Errorf("shown %q, want %q", got, want)
 	}
 	for passedAlone, want := range map[bool]string{false: "    a_test.go:15: got 1, want 2\n", true: "once:     a_test.go:15: got 1, want 2\n"} {

@@ -39,6 +39,9 @@ func module(t *testing.T, whole bool) string {
 }
 
 func TestCheck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: type-checks the standard library three times")
+	}
 	for _, c := range []struct {
 		os    string
 		whole bool

@@ -84,6 +84,9 @@ func TestLocalityAskedAtOnce(t *testing.T) {
 // counts what the verbs count.
 func TestLocalityDemo(t *testing.T) {
 	test.NoRaces(t, askedAtOnce)
+	if testing.Short() {
+		t.Skip("-short: " + askedAtOnce)
+	}
 	runs, err := NewLoader(dataset.Options{}).DemoLocality(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +135,9 @@ func TestLocalityDemo(t *testing.T) {
 // thread are the same references on the pages of locality and of cycles.
 func TestOneSelectionOfReferences(t *testing.T) {
 	test.NoRaces(t, askedAtOnce)
+	if testing.Short() {
+		t.Skip("-short: " + askedAtOnce)
+	}
 	runs, err := NewLoader(dataset.Options{}).DemoLocality(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,9 @@ func TestScansStop(t *testing.T) {
 // of it is refused before it is made.
 func TestHugeMeshWithinBudget(t *testing.T) {
 	test.NoRaces(t, "passes 33 million cells in one goroutine until it is refused")
+	if testing.Short() {
+		t.Skip("-short: passes 33 million cells")
+	}
 	ctx := budget.With(t.Context(), budget.New(16<<20))
 	series, err := UnitMesh(ctx, [3]int{322, 322, 322})
 	if err != nil {

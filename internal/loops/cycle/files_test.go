@@ -45,6 +45,9 @@ func TestFilesChangeNothing(t *testing.T) {
 	test.NoRaces(t, "TestLoadIntoFilesIsCancelled has the files, the others the loops")
 	const records = 2*partLength + 12345
 	for _, symbol := range []Symbol{PC, CacheLine} {
+		if testing.Short() && symbol == PC { // which are fewer
+			continue
+		}
 		t.Run(symbol.String(), func(t *testing.T) {
 			type found struct {
 				Bars      []Bar

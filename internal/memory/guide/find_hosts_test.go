@@ -234,7 +234,10 @@ var latencies = []struct {
 func TestLikeCPUs(t *testing.T) {
 	test.NoRaces(t, oneStory)
 	random := rand.New(rand.NewPCG(11, 12))
-	const runs = 500
+	runs := 500
+	if testing.Short() {
+		runs = 100
+	}
 	for _, of := range latencies {
 		for _, size := range []struct{ cpus, rows int }{{4, 600}, {8, 600}, {64, 3000}} {
 			named := 0
@@ -244,7 +247,7 @@ func TestLikeCPUs(t *testing.T) {
 				}
 			}
 			t.Logf("%s, %d CPUs, %d samples: named in %d of %d runs", of.name, size.cpus, size.rows, named, runs)
-			if most := falseHosts(size.cpus) * runs; float64(named) > most+4*math.Sqrt(most+1) {
+			if most := falseHosts(size.cpus) * float64(runs); float64(named) > most+4*math.Sqrt(most+1) {
 				t.Errorf("%s, %d CPUs: one is named in %d of %d runs, %g are claimed", of.name, size.cpus, named, runs, most)
 			}
 		}

@@ -462,7 +462,11 @@ func plainText(text string) string { return strings.ReplaceAll(text, "≈ ", "")
 // TestSentences counts every number of every sentence anew: what is left of a sentence
 // without the words that this gives has no digit.
 func TestSentences(t *testing.T) {
-	test.NoRaces(t, "the stories of the same runs are told in other tests; this one counts after them, slowly")
+	const elsewhere = "the stories of the same runs are told in other tests; this one counts after them, slowly"
+	test.NoRaces(t, elsewhere)
+	if testing.Short() {
+		t.Skip("-short: " + elsewhere)
+	}
 	told := map[string]int{}
 	runs := storied(t)
 	maps.Copy(runs, otherwise(t))

@@ -281,7 +281,11 @@ func TestSharedTracesVerify(t *testing.T) {
 // TestRandomPrograms verifies the structure of random programs and compares
 // partitions and steps with the slow direct version.
 func TestRandomPrograms(t *testing.T) {
-	for seed := range uint64(120) {
+	programs := uint64(120)
+	if testing.Short() {
+		programs = 40
+	}
+	for seed := range programs {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		n := 1 + rng.IntN(9)
 		tr := run(t, n, func(p *mpiprog.Program) { random(p, rng, 10+rng.IntN(150)) })
