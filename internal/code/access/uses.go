@@ -41,3 +41,13 @@ func (in *AMD64) Uses() (general uint32, why Obstacle, ok bool) {
 	}
 	return general, NoObstacle, true
 }
+
+// Fixed returns the address of the only access of the instruction at pc where no
+// register decides it; false where one does.
+func (in *AMD64) Fixed(pc uint64) (uint64, bool) {
+	general, why, ok := in.Uses()
+	if in.n != 1 || !ok || general != 0 || why != NoObstacle {
+		return 0, false
+	}
+	return in.ops[0].addr(&RegsAMD64{PC: pc}, in.Len), true
+}

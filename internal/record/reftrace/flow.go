@@ -109,7 +109,7 @@ func (n *namer) instruction(pc uint64) flow.Instruction {
 			in.Loads, in.Stores = what.Load, what.Store && d.Flow != access.Call
 			in.Element = packedElement(what.Op)
 			shape, _ := d.Shape(nil)
-			if in.Element == 0 && len(shape) == 1 && (shape[0].Size >= 16 || halfVector(what.Op)) {
+			if in.Element == 0 && len(shape) == 1 && (shape[0].Size >= 16 || halfVector(what.Op)) && !constant(bin, &d, link) {
 				in.Element = flow.Wide
 			}
 		}
@@ -154,6 +154,14 @@ func (n *namer) file(pc uint64) (*symbol.Binary, uint64) {
 		}
 	}
 	return nil, 0
+}
+
+// constant reports whether an instruction reads one of the program's constants: the
+// masks of a sign or of an absolute value are whole vectors, and scalar code has them.
+func constant(bin *symbol.Binary, in *access.AMD64, link uint64) bool {
+	at, fixed := in.Fixed(link)
+	low, size, ok := bin.Room(".rodata")
+	return fixed && ok && at-low < size
 }
 
 // halfVector reports whether an instruction moves one half of a vector between a
