@@ -51,6 +51,43 @@ func fortranLoops(file string, text []byte) []statement {
 	return found
 }
 
+// implied reports whether a loop is of one statement of Fortran inside the do that it was
+// taken for: an expression with arrays, of which the text has no loop.
+func (m *matcher) implied(id, st int32) bool {
+	s := &m.statements[st]
+	if !s.lined {
+		return false
+	}
+	first, last := 0, 0
+	for _, b := range m.loops[id].blocks {
+		list := m.listing(b)
+		for i := range list {
+			p := positionOf(&list[i])
+			switch line := p.line(); {
+			case p.file != s.file || line == 0 || !s.whole().covers(p):
+			case s.head.covers(p):
+				return false
+			case first == 0:
+				first, last = line, line
+			default:
+				first, last = min(first, line), max(last, line)
+			}
+		}
+	}
+	return first > 0 && continued(m.sources(s.file), first, last)
+}
+
+// continued reports whether lines of Fortran are one statement.
+func continued(text []byte, first, last int) bool {
+	for line := first; line < last; line++ {
+		code, _, _ := strings.Cut(lineOf(text, line), "!")
+		if !strings.HasSuffix(strings.TrimSpace(code), "&") {
+			return false
+		}
+	}
+	return true
+}
+
 // lastUntold reports whether the last time around in a loop of a group may be a turn or
 // only its test. Of what counts, tests and was taken from the body only the line of the
 // statement is known: it is a test for certain only where it leaves a loop from a

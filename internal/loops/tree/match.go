@@ -91,6 +91,9 @@ func (m *matcher) loop(id int32) {
 	if st < 0 || around >= 0 && m.around(around, st) && !m.enclosed(id, around) {
 		st, tested = around, around >= 0 && m.statements[around].endless
 	}
+	if st >= 0 && m.implied(id, st) {
+		st, tested = -1, false
+	}
 	l.tested, l.statement, l.around = tested, st, -1
 }
 
