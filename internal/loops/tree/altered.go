@@ -43,6 +43,7 @@ func (b *build) repeats(gr *group) bool {
 			length   int // parts of one condition may have one position, and differ in this
 		}
 		places := map[access][]int32{}
+		whole := b.acrossCalls(m)
 		for _, id := range b.loops[m].blocks {
 			if b.loopOf[id] != m {
 				continue
@@ -58,7 +59,7 @@ func (b *build) repeats(gr *group) bool {
 						a.length = len(list)
 					}
 				}
-				if (list[i].Stores || list[i].Loads && ends) && a.at.column() > 0 && !slices.Contains(places[a], id) {
+				if (list[i].Stores || list[i].Loads && ends) && a.at.column() > 0 && !slices.ContainsFunc(places[a], func(o int32) bool { return whole[o] == whole[id] }) {
 					places[a] = append(places[a], id)
 				}
 			}
@@ -70,6 +71,19 @@ func (b *build) repeats(gr *group) bool {
 		}
 	}
 	return false
+}
+
+// acrossCalls gives the basics of a loop that calls alone part the same first one: a
+// statement that calls may write its place before and behind the call.
+func (b *build) acrossCalls(m int32) map[int32]int32 {
+	first := map[int32]int32{}
+	for _, id := range slices.Sorted(slices.Values(b.loops[m].blocks)) { // in the order of their addresses
+		first[id] = id
+		if before, ok := first[id-1]; ok && b.basics[id-1].ending == flow.Call && b.basics[id-1].end == b.basics[id].start {
+			first[id] = before
+		}
+	}
+	return first
 }
 
 // oneAfterOther reports whether one of some basics of a loop is reached from

@@ -80,6 +80,23 @@ func (s *scanner) mentions() (calls []mention, bodies map[string][]span) {
 	return calls, bodies
 }
 
+// closesMore reports whether a text closes parentheses that it does not open: what
+// follows may depend on what stands in them.
+func closesMore(text []byte) bool {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // callsIn are the calls that stand in a body.
 func callsIn(calls []mention, body span) []mention {
 	before := func(m mention, at uint32) int { return cmp.Compare(uint32(m.from), at) }
@@ -132,7 +149,7 @@ func (b *build) foldedCalls() map[string]bool {
 		}
 		left := b.leftOf(file)
 		for i := range calls {
-			if m := &calls[i]; !folded[m.name] && b.leavesNoCode(s, m, left) {
+			if m := &calls[i]; !folded[m.name] && b.leavesNoCode(s, m, left) && !left.standsFor(calls, m) {
 				add(m.name)
 			}
 		}
@@ -160,10 +177,12 @@ type left struct {
 	loops  []int32  // statements
 }
 
-// calling is a basic with a call that stands at a place of the text.
+// calling is a basic with a call that stands at a place of the text; made says that
+// it is one, not code of a function that was put there.
 type calling struct {
 	at    uint32
 	basic int32
+	made  bool
 }
 
 func (b *build) leftOf(file string) *left {
@@ -175,11 +194,11 @@ func (b *build) leftOf(file string) *left {
 		list := b.listing(id)
 		for i := range list {
 			if p := positionOf(&list[i]); p.file == file && list[i].Ending != flow.Straight {
-				l.calls = append(l.calls, calling{p.at, id})
+				l.calls = append(l.calls, calling{p.at, id, list[i].Ending == flow.Call})
 			}
 			for _, c := range list[i].Calls {
 				if c.File == file {
-					l.calls = append(l.calls, calling{place(c.Line, c.Column), id})
+					l.calls = append(l.calls, calling{place(c.Line, c.Column), id, false})
 				}
 			}
 		}
@@ -199,6 +218,48 @@ func (b *build) leftOf(file string) *left {
 	return l
 }
 
+// in are the calls of the code that stand in a part of the text.
+func (l *left) in(part span) []calling {
+	before := func(c calling, at uint32) int { return cmp.Compare(c.at, at) }
+	from, _ := slices.BinarySearchFunc(l.calls, part.from, before)
+	to, _ := slices.BinarySearchFunc(l.calls, part.to, before)
+	return l.calls[from:to]
+}
+
+// standsFor reports whether a call around one has more code than its own: a compiler may
+// give calls that make its arguments its own place in the text.
+func (l *left) standsFor(calls []mention, m *mention) bool {
+	at, _ := slices.BinarySearchFunc(calls, m.from, func(c mention, from int) int { return cmp.Compare(c.from, from) })
+	for i := at - 1; i >= 0 && m.from-calls[i].from < maxStatement; i-- {
+		if calls[i].to >= m.to && l.spare(calls[i:], &calls[i]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// spare is how many calls of the code there are at the place of a call beside its own,
+// less the calls in its arguments that have none.
+func (l *left) spare(calls []mention, around *mention) int {
+	without, inside := 0, map[int32]bool{}
+	for k := 1; k < len(calls) && calls[k].from < around.to; k++ {
+		in := l.in(calls[k].span)
+		if len(in) == 0 {
+			without++
+		}
+		for _, c := range in {
+			inside[c.basic] = true
+		}
+	}
+	own := 0
+	for _, c := range l.in(around.span) {
+		if c.made && !inside[c.basic] {
+			own++
+		}
+	}
+	return own - 1 - without
+}
+
 // maxStatement bounds the text between the start of a statement and a call in it.
 const maxStatement = 1 << 14
 
@@ -211,7 +272,7 @@ func (b *build) leavesNoCode(s *scanner, m *mention, l *left) bool {
 		return false
 	}
 	begin, _ := slices.BinarySearch(s.pos, l.begins[i-1])
-	if begin < m.body || begin > m.from || m.from-begin > maxStatement || passedOver.Match(s.text[begin:m.from]) {
+	if begin < m.body || begin > m.from || m.from-begin > maxStatement || passedOver.Match(s.text[begin:m.from]) || closesMore(s.text[begin:m.from]) {
 		return false
 	}
 	around := int32(-1)
@@ -221,11 +282,7 @@ func (b *build) leavesNoCode(s *scanner, m *mention, l *left) bool {
 		}
 	}
 	none, outside := true, true
-	first, _ := slices.BinarySearchFunc(l.calls, m.span.from, func(c calling, at uint32) int { return cmp.Compare(c.at, at) })
-	for _, c := range l.calls[first:] {
-		if !m.span.contains(c.at) {
-			break
-		}
+	for _, c := range l.in(m.span) {
 		none = false
 		for loop := b.loopOf[c.basic]; loop >= 0; loop = b.loops[loop].parent {
 			outside = outside && b.loops[loop].statement != around
