@@ -10,26 +10,34 @@ import (
 	"github.com/isobath/isobath/internal/data/refs/flow"
 )
 
-// takeExits gives exact loops the places where they were left. Where a statement
-// became several loops at one place, leaving the first of them is no end of it; where
-// copies of turns ran outside its code, nobody saw how those ended.
+// takeExits gives exact loops the places where they were left.
 func (b *build) takeExits() {
-	for row, groups := range b.members {
-		l := &b.out.Loops[row]
-		st := b.groups[groups[0]].statement
-		if !l.Exact || l.Factor > 1 || st < 0 || slices.ContainsFunc(groups, func(g int32) bool { return len(b.groups[g].machines) > 1 || b.twinned(&b.groups[g]) }) {
-			continue
-		}
-		exits, known := b.exitsOf(row, &b.statements[st])
-		seen := uint64(0)
-		for i := range exits {
-			seen += exits[i].Times
-		}
-		// Entries without a turn may be decided by a test before the loop.
-		if known && seen <= l.Entries && l.Entries-seen <= l.Skipped {
-			l.Exits = withSkipped(exits, l.Entries-seen, &b.statements[st])
+	for row := range b.members {
+		if exits, known := b.knownExits(row); known {
+			b.out.Loops[row].Exits = exits
 		}
 	}
+}
+
+// knownExits are the places where an exact loop was left. Where a statement became
+// several loops at one place, leaving the first of them is no end of it; where copies of
+// turns ran outside its code, nobody saw how those ended.
+func (b *build) knownExits(row int) ([]Exit, bool) {
+	l, groups := &b.out.Loops[row], b.members[row]
+	st := b.groups[groups[0]].statement
+	if !l.Exact || l.Factor > 1 || st < 0 || slices.ContainsFunc(groups, func(g int32) bool { return len(b.groups[g].machines) > 1 || b.twinned(&b.groups[g]) }) {
+		return nil, false
+	}
+	exits, known := b.exitsOf(row, &b.statements[st])
+	seen := uint64(0)
+	for i := range exits {
+		seen += exits[i].Times
+	}
+	// Entries without a turn may be decided by a test before the loop.
+	if !known || seen > l.Entries || l.Entries-seen > l.Skipped {
+		return nil, false
+	}
+	return withSkipped(exits, l.Entries-seen, &b.statements[st]), true
 }
 
 // exitsOf adds up where the loops of a row were left, by line; false if that cannot

@@ -61,7 +61,7 @@ func compile(t *testing.T, source, level string, more ...string) (program string
 	return program, want
 }
 
-// languageFlags are those of programs that have parallel loops or coroutines.
+// languageFlags are those of programs that have parallel loops, coroutines or mathematics.
 func languageFlags(t *testing.T, source string) []string {
 	t.Helper()
 	text, err := os.ReadFile(source)
@@ -70,6 +70,9 @@ func languageFlags(t *testing.T, source string) []string {
 	}
 	if bytes.Contains(text, []byte("#pragma omp")) {
 		return []string{"-fopenmp"}
+	}
+	if bytes.Contains(text, []byte("<math.h>")) {
+		return []string{"-lm"}
 	}
 	if bytes.Contains(text, []byte("co_yield")) {
 		return []string{"-std=c++20"}

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -291,16 +292,28 @@ func (p *prover) entries(st int32, row int) (uint64, bool) {
 	switch {
 	case h != nil:
 		return h.trips().Entries, true
-	case !sh.always, p.statements[st].resumed: // which is entered to go on, too
+	case p.statements[st].resumed: // which is entered to go on, too
 		return 0, false
-	case sh.parent >= 0:
+	case sh.parent >= 0 && (sh.always || sh.completed):
 		around, ok := p.rows[sh.parent]
-		if !ok || !p.out.Loops[around].Exact {
+		if !ok || !p.out.Loops[around].Exact || !sh.always && !p.leftByCondition(around) {
 			return 0, false
 		}
 		return p.out.Loops[around].Trips.Trips, true
+	case !sh.always:
+		return 0, false
 	}
 	return p.calls(st, row)
+}
+
+// leftByCondition reports whether all entries of a loop ended by its condition, so that
+// all its turns came to their end.
+func (p *prover) leftByCondition(row int) bool {
+	if row >= len(p.members) {
+		return false
+	}
+	exits, known := p.knownExits(row)
+	return known && !slices.ContainsFunc(exits, func(e Exit) bool { return !e.Condition })
 }
 
 // calls are how often the function of a loop was called; false where that is not

@@ -308,16 +308,26 @@ func (b *build) takeCourses() {
 }
 
 // scattered reports whether a loop with a condition stands at several places of
-// the code, so that a test of it may belong to either.
+// the code, so that a test of it may belong to either. Functions that were not put into
+// others have their tests for themselves, as the copies of a template.
 func (b *build) scattered(row int) bool {
-	places := 0
+	places := map[int32]int{} // by function; those in others together
 	for _, g := range b.members[row] {
 		gr := &b.groups[g]
-		if gr.statement >= 0 && len(gr.machines) > 0 && !b.statements[gr.statement].endless && !b.opens(gr) {
-			places++
+		if gr.statement < 0 || len(gr.machines) == 0 || b.statements[gr.statement].endless || b.opens(gr) {
+			continue
 		}
+		of := int32(-1)
+		if bareName(b.functions[gr.function].name) == b.statements[gr.statement].shape.function {
+			of = gr.function
+		}
+		places[of]++
 	}
-	return places > 1
+	most := 0
+	for _, n := range places {
+		most = max(most, n)
+	}
+	return most > 1 || places[-1] > 0 && len(places) > 1
 }
 
 // parents finds the loop around each: on the path with the most references.

@@ -17,6 +17,8 @@ type shape struct {
 	// always says that every turn of the parent, or every call of the function if
 	// there is none, reaches it once.
 	always bool
+	// completed says the same of every turn of the parent that comes to its end.
+	completed bool
 	// counted loops run a variable from a value to a limit. It is nil where that is
 	// not known, or where something else may end the loop.
 	counted *counted
@@ -83,7 +85,8 @@ func (s *scanner) shapes() {
 				body = s.found[p].bodyAt
 			}
 		}
-		st.shape.always = body >= 0 && s.reaches(body, st.from)
+		st.shape.always = body >= 0 && s.reaches(body, st.from, ends, leaves)
+		st.shape.completed = st.shape.parent >= 0 && body >= 0 && s.reaches(body, st.from, skips, skips)
 		st.shape.function = s.functionName(s.functionBody(st.from))
 		st.shape.counted = s.counted(k, constants)
 		st.shape.guarded = s.guarded(k)
@@ -96,8 +99,32 @@ func (s *scanner) shapes() {
 		st.choices = s.choices(k)
 		st.resuming = s.resuming(k)
 		st.resumed = s.resumed(k)
+		st.after = s.after(k)
 	}
 }
+
+// after is the text behind a loop up to the brace that closes what it stands in.
+func (s *scanner) after(k int) span {
+	st := &s.found[k]
+	if afterCondition.Match(s.text[max(0, st.from-maxStatement):st.from]) {
+		return span{}
+	}
+	from, depth := s.statementEnd(st.from), 0
+	for i := from; i < min(len(s.text), from+maxStatement); i++ {
+		switch s.text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth < 0 {
+				return span{s.pos[from], s.pos[i]}
+			}
+		}
+	}
+	return span{}
+}
+
+// afterCondition finds that an if, an else or a loop without braces ends a text.
+var afterCondition = regexp.MustCompile(`(\)|\b(else|do))\s*$`)
 
 var choosing = regexp.MustCompile(`\b(if|switch)\s*\(`)
 
@@ -359,6 +386,9 @@ var (
 	controls         = regexp.MustCompile(`(^|\W)(if|for|while|switch|catch)(\s+constexpr)?\s*$`)
 )
 
+// noFunction stands before parentheses that are an attribute of something else.
+var noFunction = regexp.MustCompile(`\bnamespace\b[^;{}()]*$|\b(struct|class|union)\s+alignas\s*$`)
+
 // opensFunction reports whether a brace follows the parameters of a function.
 func (s *scanner) opensFunction(brace int) bool {
 	before := s.text[max(0, brace-400):brace]
@@ -378,7 +408,7 @@ func (s *scanner) opensFunction(brace int) bool {
 						return false
 					}
 				}
-				return !controls.Match(before[:i])
+				return !controls.Match(before[:i]) && !noFunction.Match(before[:i])
 			}
 		}
 	}
@@ -388,6 +418,7 @@ func (s *scanner) opensFunction(brace int) bool {
 var (
 	ends         = regexp.MustCompile(`\b(break|continue|return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
 	leaves       = regexp.MustCompile(`\b(return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
+	skips        = regexp.MustCompile(`\b(continue|goto|co_return|co_await|co_yield|asm|__asm__)\b`)
 	leaving      = regexp.MustCompile(`\b(break|return|goto|throw)\b`)
 	label        = regexp.MustCompile(`^\w+\s*:([^:]|$)`)
 	capitals     = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\s*\(`)
@@ -399,8 +430,9 @@ var (
 )
 
 // reaches reports whether every run of the statement at body comes to the loop at
-// target: nothing before it may end the run, and no condition stands around it.
-func (s *scanner) reaches(body, target int) bool {
+// target: nothing before it may end the run, as words of ending do, or those of
+// leavingLoops in loops, and no condition stands around it.
+func (s *scanner) reaches(body, target int, ending, leavingLoops *regexp.Regexp) bool {
 	i := s.blank(body)
 	if i >= len(s.text) || s.text[i] != '{' {
 		return i == target
@@ -411,11 +443,11 @@ func (s *scanner) reaches(body, target int) bool {
 		}
 		end := s.statementEnd(i)
 		if s.text[i] == '{' && target < end {
-			return s.reaches(i, target)
+			return s.reaches(i, target, ending, leavingLoops)
 		}
 		text := s.text[i:end]
 		loop := s.keyword(i, "for") || s.keyword(i, "while") || s.keyword(i, "do")
-		if label.Match(text) || loop && leaves.Match(text) || !loop && ends.Match(text) {
+		if label.Match(text) || loop && leavingLoops.Match(text) || !loop && ending.Match(text) {
 			return false
 		}
 		i = s.blank(end)

@@ -28,8 +28,8 @@ func siteOf(function int32, in *flow.Instruction) site {
 }
 
 // elsewhere reports whether code of a row's statement ran at a site where the code has
-// no loop of it, and whether that is code of its body: entries there were decided
-// without going round, and nothing counts them.
+// no loop of it, or code that is come to past it, and whether that is code
+// of its body: entries there were decided without going round, and nothing counts them.
 func (b *build) elsewhere(row int) (ran, body bool) {
 	id := b.groups[b.members[row][0]].statement
 	if id < 0 {
@@ -47,20 +47,27 @@ func (b *build) elsewhere(row int) (ran, body bool) {
 	each := func(basic int32, visit func(in *flow.Instruction, p position)) {
 		list := b.listing(basic)
 		for i := range list {
-			if p := positionOf(&list[i]); p.file == st.file && p.line() > 0 && st.whole().covers(p) && own(list[i].Place.Function) {
+			if p := positionOf(&list[i]); p.file == st.file && p.line() > 0 && (st.whole().covers(p) || st.after.covers(p)) && own(list[i].Place.Function) {
 				visit(&list[i], p)
 			}
 		}
 	}
+	covered := func(basic int32) func(*flow.Instruction, position) {
+		return func(in *flow.Instruction, p position) {
+			if st.whole().covers(p) {
+				known[siteOf(b.owner[basic], in)] = true
+			}
+		}
+	}
 	for basic := range inside {
-		each(basic, func(in *flow.Instruction, _ position) { known[siteOf(b.owner[basic], in)] = true })
+		each(basic, covered(basic))
 	}
 	if len(known) == 0 {
 		return false, false
 	}
 	for basic, begun := range b.begun { // marks tell what ran there
 		if slices.Contains(begun, id) {
-			each(int32(basic), func(in *flow.Instruction, _ position) { known[siteOf(b.owner[basic], in)] = true })
+			each(int32(basic), covered(int32(basic)))
 		}
 	}
 	for basic := range int32(len(b.basics)) {

@@ -49,6 +49,10 @@ type statement struct {
 	cond span   // the condition; empty if there is none
 	step span   // what follows each turn of a for
 	body span
+	// after is what stands behind it up to the end of the braces around both: who runs
+	// that came past the statement. It is empty where a condition without braces decides
+	// whether the statement is reached.
+	after span
 	// first are the first statements of the body, up to one that may end the
 	// turn; what runs at the start of every turn begins in them. Of a loop it is
 	// the part before its condition.
@@ -472,8 +476,13 @@ func (s *scanner) labelLoop(i, after int, name string) {
 	}
 	last := jumps[len(jumps)-1]
 	from, to := after+last[0], after+last[1]
-	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), head: span{s.pos[from], s.pos[to]}, cond: span{s.pos[from], s.pos[to]},
-		body: span{s.pos[i], s.pos[from]}, first: s.firsts(after), from: i, bodyAt: after, bodyTo: from})
+	back := span{s.pos[from], s.pos[to]}
+	st := statement{file: s.file, at: s.pos[i], text: s.firstLine(i), head: back, cond: back,
+		body: span{s.pos[i], s.pos[from]}, first: s.firsts(after), from: i, bodyAt: after, bodyTo: from}
+	if s.keyword(from, "goto") { // on no condition
+		st.endless, st.cond = true, span{}
+	}
+	s.add(st)
 }
 
 // functionEnd is the place behind the function around a place; -1 if there is

@@ -58,7 +58,7 @@ func (b *build) unpack(gr *group, element uint64, v *verdict) {
 		v.why = movesVectors
 		return
 	}
-	stores, loads, plain := b.elements(gr, element)
+	stores, loads, plain, untold := b.elements(gr, element)
 	most, same := uint64(0), true
 	for _, n := range stores {
 		same = same && (most == 0 || n == most)
@@ -74,7 +74,7 @@ func (b *build) unpack(gr *group, element uint64, v *verdict) {
 	for _, times := range v.counts.by {
 		entries += times
 	}
-	if most == 0 || entries == 0 || v.counts.rest > 0 {
+	if most == 0 || entries == 0 || v.counts.rest > 0 || untold { // what is left may be the rest after the vectors
 		v.why, v.unsupported.Trips = "one turn of the code works on several turns of the source side by side", true
 		return
 	}
@@ -142,8 +142,9 @@ func spread(bases map[uint64]bool) uint64 {
 
 // elements returns for each position of a statement's stores and loads how many
 // elements they touch. Plain says that each position of a store also ran one
-// element at a time, which tells the size.
-func (b *build) elements(gr *group, element uint64) (stores, loads map[position]uint64, plain bool) {
+// element at a time, which tells the size; untold that some stored whole vectors of
+// elements of an unknown size.
+func (b *build) elements(gr *group, element uint64) (stores, loads map[position]uint64, plain, untold bool) {
 	stores, loads, plain = map[position]uint64{}, map[position]uint64{}, true
 	type operand struct {
 		position
@@ -181,6 +182,7 @@ func (b *build) elements(gr *group, element uint64) (stores, loads map[position]
 	for o, n := range bytes {
 		switch {
 		case smallest[o] == 0 || smallest[o] >= vectorBytes: // what it moves is not known
+			untold = untold || o.store
 		case o.store:
 			plain = plain && single[o] == smallest[o]
 			stores[o.position] = n / smallest[o]
@@ -188,7 +190,7 @@ func (b *build) elements(gr *group, element uint64) (stores, loads map[position]
 			loads[o.position] = n / smallest[o]
 		}
 	}
-	return stores, loads, plain
+	return stores, loads, plain, untold
 }
 
 // nodeOfStatement reports whether references of a node can be of a statement:

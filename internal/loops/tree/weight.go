@@ -61,6 +61,7 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		// What ran behind the last mark is the test, with code that was moved into
 		// it: a turn begins with its mark.
 		v.counts = byMarks
+	case marked && b.eachTurnTested(gr) && !b.absorbs(g) && !b.shares(g): // some turns have several marks, or none
 	case marked && (e.even > 0 || e.uneven == 0) && byMarks.total()+min(e.even, e.unmarked) != v.counts.total():
 		v.why = "turns of the code and marks of the source tell different numbers"
 	}
@@ -193,10 +194,24 @@ func (b *build) doubt(gr *group, p parts, e evenness, more bool) string {
 		return whySeveral
 	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent) || b.shares(gr.parent) || b.unsure(&b.groups[gr.parent]) || b.groups[gr.parent].statement >= 0 && b.threaded(&b.groups[gr.parent])):
 		return "the turns of the loop around it are not certain, so its entries are not"
-	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && !b.opens(gr):
+	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && (!b.opens(gr) || !st.shape.always && b.rotated(gr)):
 		return "the condition of the loop around it is gone, so its entries cannot be told for certain"
 	}
 	return ""
+}
+
+// eachTurnTested reports whether every turn of a group passes the test that the code of
+// its only loop begins with: no mark of a turn is outside it.
+func (b *build) eachTurnTested(gr *group) bool {
+	if len(gr.machines) != 1 || b.rotated(gr) || !b.statements[gr.statement].testsFirst() {
+		return false
+	}
+	for id, begun := range b.begun {
+		if slices.Contains(begun, gr.statement) && b.owner[id] == gr.function && !slices.Contains(b.loops[gr.machines[0]].blocks, int32(id)) {
+			return false
+		}
+	}
+	return true
 }
 
 // opens reports whether marks tell of the entries of a group's statement.
