@@ -78,24 +78,51 @@ func (s *splits) best(ranks []float64) (best float64, at int) {
 // when it is sure to be above the level of a change point, with what it has by then.
 func (s *splits) chance(ranks []float64, best float64, random *rand.PCG) float64 {
 	const most = int(changeLevel * (permutations + 1))
+	low, high := s.within(best - 1e-12)
+	total := 0.0
+	for _, r := range ranks {
+		total += r
+	}
 	beyond := 0
 	for range permutations {
+		first, far := total, false // the sum of the ranks before i: what is behind is drawn already
 		for i := len(ranks) - 1; i > 0; i -= 2 {
 			// Each half of the bits draws one place: the upper half of its product with
 			// i+1 is below that.
 			drawn := random.Uint64()
 			j := drawn >> 32 * uint64(i+1) >> 32
 			ranks[i], ranks[j] = ranks[j], ranks[i]
+			first -= ranks[i]
+			if first <= low[i] || first >= high[i] {
+				far = true
+			}
 			j = drawn & math.MaxUint32 * uint64(i) >> 32
 			ranks[i-1], ranks[j] = ranks[j], ranks[i-1]
+			first -= ranks[i-1]
+			if first <= low[i-1] || first >= high[i-1] {
+				far = true
+			}
 		}
-		if d, _ := s.best(ranks); d >= best-1e-12 {
+		if far {
 			if beyond++; beyond >= most {
 				break
 			}
 		}
 	}
 	return float64(1+beyond) / (permutations + 1)
+}
+
+// within are the sums of the ranks of a first part, by its length, between which it is
+// standardised below a limit.
+func (s *splits) within(limit float64) (low, high []float64) {
+	low, high = make([]float64, len(s.mean)), make([]float64, len(s.mean))
+	for i := range low {
+		low[i], high[i] = math.Inf(-1), math.Inf(1)
+		if i > 0 && s.by[i-1] > 0 {
+			low[i], high[i] = s.mean[i-1]-limit/s.by[i-1], s.mean[i-1]+limit/s.by[i-1]
+		}
+	}
+	return low, high
 }
 
 // measure gives steps their sizes: the difference of the medians of the parts
