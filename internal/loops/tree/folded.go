@@ -226,12 +226,18 @@ func (l *left) in(part span) []calling {
 	return l.calls[from:to]
 }
 
+// maxAround bounds the calls around one that are looked at.
+const maxAround = 8
+
 // standsFor reports whether a call around one has more code than its own: a compiler may
 // give calls that make its arguments its own place in the text.
 func (l *left) standsFor(calls []mention, m *mention) bool {
 	at, _ := slices.BinarySearchFunc(calls, m.from, func(c mention, from int) int { return cmp.Compare(c.from, from) })
-	for i := at - 1; i >= 0 && m.from-calls[i].from < maxStatement; i-- {
-		if calls[i].to >= m.to && l.spare(calls[i:], &calls[i]) >= 0 {
+	for i, around := at-1, 0; i >= 0 && around < maxAround && m.from-calls[i].from < maxStatement; i-- {
+		if calls[i].to < m.to {
+			continue
+		}
+		if around++; l.spare(calls[i:], &calls[i]) >= 0 {
 			return true
 		}
 	}

@@ -79,13 +79,18 @@ func (m *matcher) implied(id, st int32) bool {
 
 // continued reports whether lines of Fortran are one statement.
 func continued(text []byte, first, last int) bool {
-	for line := first; line < last; line++ {
-		code, _, _ := strings.Cut(lineOf(text, line), "!")
-		if !strings.HasSuffix(strings.TrimSpace(code), "&") {
-			return false
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		if number < first {
+			continue
+		}
+		code, _, _ := strings.Cut(line, "!")
+		if number >= last || !strings.HasSuffix(strings.TrimSpace(code), "&") {
+			return number >= last
 		}
 	}
-	return true
+	return false
 }
 
 // lastUntold reports whether the last time around in a loop of a group may be a turn or

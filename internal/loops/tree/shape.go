@@ -106,7 +106,11 @@ func (s *scanner) shapes() {
 // after is the text behind a loop up to the brace that closes what it stands in.
 func (s *scanner) after(k int) span {
 	st := &s.found[k]
-	if afterCondition.Match(s.text[max(0, st.from-maxStatement):st.from]) {
+	before := st.from // behind what stands in front of it
+	for before > 0 && bytes.IndexByte(blanks, s.text[before-1]) >= 0 {
+		before--
+	}
+	if afterCondition.Match(s.text[max(0, before-len(" else")):before]) {
 		return span{}
 	}
 	from, depth := s.statementEnd(st.from), 0
@@ -124,7 +128,9 @@ func (s *scanner) after(k int) span {
 }
 
 // afterCondition finds that an if, an else or a loop without braces ends a text.
-var afterCondition = regexp.MustCompile(`(\)|\b(else|do))\s*$`)
+var afterCondition = regexp.MustCompile(`(\)|\b(else|do))$`)
+
+var blanks = []byte(" \t\r\n")
 
 var choosing = regexp.MustCompile(`\b(if|switch)\s*\(`)
 
